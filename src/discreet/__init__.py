@@ -1,0 +1,33 @@
+"""Statistical disclosure control: releases that are safe, as useful as possible, and proven.
+
+The public verbs are imported when they are first used, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from discreet._version import __version__
+from discreet.errors import DiscreetError, InputError, PromiseNotKept
+
+if TYPE_CHECKING:
+    from discreet.microdata.partition import partition
+    from discreet.microdata.protect import protect
+    from discreet.verification.verify import verify
+
+_VERBS = {
+    "partition": "discreet.microdata.partition",
+    "protect": "discreet.microdata.protect",
+    "verify": "discreet.verification.verify",
+}
+
+__all__ = ["DiscreetError", "InputError", "PromiseNotKept", "__version__", "partition", "protect", "verify"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _VERBS:
+        return getattr(import_module(_VERBS[name]), name)
+    raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
