@@ -1,0 +1,91 @@
+"""Checks that every file format shares. No message here ever repeats the text of a library's exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# At most this many columns or lines are listed in a message; the rest are counted.
+SHOWN = 5
+
+
+def listed(items: Sequence[str]) -> str:
+    """Join the first few items with commas and count the rest."""
+    rest = len(items) - SHOWN
+    return ", ".join(items[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def check_readable(path: Path) -> None:
+    """Refuse a path that is not a file we may read, or one with nothing in it."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file; name a file in it")
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; check the name and the folder") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
+    if empty:
+        raise InputError(f"{path.name} is empty (0 bytes); is it the right file, and was it saved completely?")
+
+
+def check_names(path: Path, names: Sequence[str], *, nameable: bool = True) -> None:
+    """Refuse blank and repeated column names.
+
+    Parameters
+    ----------
+    path
+        The file, for the message.
+    names
+        Its column names in order.
+    nameable
+        Whether a name may be repeated in the message. It may not where the names could be a record.
+    """
+    blank = [str(i) for i, name in enumerate(names, 1) if not name.strip()]
+    if blank:
+        raise InputError(f"{path.name}: no name for column {listed(blank)}; give every column a name")
+    places: dict[str, list[str]] = {}
+    for position, name in enumerate(names, 1):
+        places.setdefault(name, []).append(str(position))
+    repeated = {name: at for name, at in places.items() if len(at) > 1}
+    if repeated and nameable:
+        told = listed([f"'{name}' (columns {', '.join(at)})" for name, at in repeated.items()])
+        raise InputError(f"{path.name}: column names occur more than once: {told}; give every column its own name")
+    if repeated:
+        told = listed([", ".join(at) for at in repeated.values()])
+        raise InputError(
+            f"{path.name}: columns {told} have the same name in the first line; give every column its own name, or, if "
+            "the first line is a record, pass --header no"
+        )
+
+
+def check_rows(path: Path, rows: int) -> None:
+    """Refuse a file without records."""
+    if rows == 0:
+        raise InputError(f"{path.name} has column names but no records; there is nothing to protect")
+
+
+def extra(module: str, doing: str) -> Any:
+    """Import a module of the `formats` extra, or say how to install it; `doing` is such as "reading Stata files"."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise InputError(f"{doing} needs the 'formats' extra: pip install 'discreet[formats]'") from None
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a failure of the file system while writing `path` into our own words."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or "the file system refused"
+        raise InputError(f"{path} cannot be written ({reason}); check the folder, its permissions and space") from None

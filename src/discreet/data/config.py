@@ -1,0 +1,103 @@
+"""A release's settings from a TOML file: the same keywords as in Python and on the command line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.data.roles import ROLES
+from discreet.errors import InputError
+
+OPTIONS = ("k", "missing", "method", "params", "time", "steps", "seed", "threads")
+# The TOML word and the name it has inside.
+DETAILS = {
+    "role": "role", "type": "kind", "order": "order", "weight": "weight",
+    "aggregate": "aggregate", "missing": "missing", "digits": "digits",
+}  # fmt: skip
+_TYPES: dict[str, tuple[type, ...]] = {
+    "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
+    "seed": (int,), "threads": (int,), "role": (str,), "type": (str,), "order": (list,), "weight": (int, float),
+    "aggregate": (str,), "digits": (int,),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a configuration says: options of the verb, roles, and details of columns."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, list[str]] = field(default_factory=dict)
+    details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def load(path: str | Path) -> Config:
+    """Read a TOML file; every key is checked, so that a typing error cannot pass for a setting."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8")
+        content = tomllib.loads(text)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    return _config(str(path), content)
+
+
+def _config(where: str, content: Mapping[str, Any]) -> Config:
+    options: dict[str, Any] = {}
+    roles: dict[str, list[str]] = {}
+    details: dict[str, dict[str, Any]] = {}
+    for key, value in content.items():
+        if key in OPTIONS:
+            options[key] = _typed(where, key, value)
+        elif key in ROLES:
+            roles[key] = [value] if isinstance(value, str) else _strings(where, key, value)
+        elif key == "columns":
+            for name, said in _typed_table(where, key, value).items():
+                details[name] = _column(f"{where}: [columns.{name}]", name, said, roles)
+        else:
+            allowed = ", ".join((*OPTIONS, *ROLES, "columns"))
+            raise InputError(f"{where}: unknown key '{key}'; allowed are {allowed}")
+    return Config(options, roles, details)
+
+
+def _column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:
+    detail: dict[str, Any] = {}
+    for key, value in _typed_table(where, "", said).items():
+        if key not in DETAILS:
+            raise InputError(f"{where}: unknown key '{key}'; allowed are {', '.join(DETAILS)}")
+        detail[DETAILS[key]] = _typed(where, key, value)
+    role = detail.pop("role", None)
+    if role is not None:
+        if role not in ROLES:
+            raise InputError(f"{where}: role must be one of {', '.join(ROLES)}, not '{role}'")
+        roles.setdefault(role, []).append(name)
+    if "order" in detail:
+        detail["order"] = tuple(str(category) for category in detail["order"])
+        detail.setdefault("kind", "ordinal")
+    return detail
+
+
+def _typed(where: str, key: str, value: Any) -> Any:
+    wanted = _TYPES[key]
+    if not isinstance(value, wanted) or isinstance(value, bool):
+        words = {int: "a whole number", float: "a number", str: "a text", list: "a list", dict: "a table"}
+        raise InputError(f"{where}: '{key}' must be {words[wanted[-1]]}")
+    return value
+
+
+def _typed_table(where: str, key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: {key or 'this'} must be a table")
+    return value
+
+
+def _strings(where: str, key: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise InputError(f"{where}: '{key}' must be a list of column names")
+    return list(value)

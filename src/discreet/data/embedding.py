@@ -1,0 +1,134 @@
+"""Records as vectors in which every attribute carries the same variance, times its weight (DESIGN decision 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.data.attributes import Attribute, Values
+
+# Indicators of one nominal attribute; more would make the matrix larger than any machine we know of.
+MOST_CATEGORIES = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """Where the values of one attribute lie: a line for numbers, dates and ranks, a simplex for categories.
+
+    A missing value lies at the origin, which is the attribute's mean.
+    """
+
+    name: str
+    center: NDArray[np.float64]
+    scale: float
+    positions: NDArray[np.float64] | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates; 0 for a constant attribute or one of weight 0."""
+        return len(self.center)
+
+    def place(self, values: Values, out: NDArray[np.float64]) -> None:
+        """Write the coordinates of values into the columns of `out`."""
+        import numpy as np
+
+        if not self.width:
+            return
+        missing = np.isnan(values)
+        if self.positions is None and len(self.center) > 1:
+            codes = np.where(missing, 0, values).astype(np.int64)
+            out[:] = -self.center * self.scale
+            out[np.arange(len(codes)), codes] += self.scale
+        else:
+            numbers = (
+                values if self.positions is None else self.positions[np.where(missing, 0, values).astype(np.int64)]
+            )
+            out[:, 0] = (numbers - self.center[0]) * self.scale
+        out[missing] = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """The axes of all attributes, fixed by the original data."""
+
+    axes: tuple[Axis, ...]
+
+    def points(self, columns: Sequence[Values]) -> NDArray[np.float64]:
+        """Vectors of records given the values of each attribute."""
+        import numpy as np
+
+        points = np.zeros((len(columns[0]), sum(axis.width for axis in self.axes)))
+        for axis, values, span in zip(self.axes, columns, self.spans(), strict=True):
+            axis.place(values, points[:, span])
+        return points
+
+    def spans(self) -> list[slice]:
+        """The coordinates of each attribute."""
+        spans, start = [], 0
+        for axis in self.axes:
+            spans.append(slice(start, start + axis.width))
+            start += axis.width
+        return spans
+
+
+def embed(attributes: Sequence[Attribute]) -> tuple[Embedding, list[str]]:
+    """Fix the axes by the original values, and say which attributes carry nothing."""
+    axes, notes = [], []
+    for attribute in attributes:
+        axis = _axis(attribute)
+        if not axis.width and attribute.weight > 0:
+            notes.append(f"'{attribute.name}' is constant: it gets weight 0 and does not steer the grouping")
+        axes.append(axis)
+    return Embedding(tuple(axes)), notes
+
+
+def _axis(attribute: Attribute) -> Axis:
+    import numpy as np
+
+    seen = attribute.values[~np.isnan(attribute.values)]
+    nothing = Axis(attribute.name, np.zeros(0), 0.0)
+    if attribute.weight == 0 or seen.min() == seen.max():
+        return nothing
+    strength = float(np.sqrt(attribute.weight))
+    if attribute.kind == "nominal":
+        return _simplex(attribute, seen, strength)
+    positions = None
+    if attribute.kind == "ordinal":
+        positions = _mid_ranks(seen, len(attribute.categories if attribute.categories is not None else ()))
+        seen = positions[seen.astype(np.int64)]
+    center = float(seen.mean())
+    with np.errstate(over="ignore"):
+        spread = float(np.sqrt(np.mean((seen - center) ** 2)))
+    if not np.isfinite(spread) or spread == 0:
+        raise InputError(
+            f"column '{attribute.name}' has numbers too large or too close together to compute with; rescale it"
+        )
+    return Axis(attribute.name, np.array([center]), strength / spread, positions)
+
+
+def _simplex(attribute: Attribute, seen: Values, strength: float) -> Axis:
+    import numpy as np
+
+    count = len(attribute.categories if attribute.categories is not None else ())
+    if count > MOST_CATEGORIES:
+        raise InputError(
+            f"column '{attribute.name}' has {count:,} categories, more than {MOST_CATEGORIES:,}: as a nominal "
+            "attribute it cannot be grouped usefully. Coarsen it, or give it the role identifier or ignore."
+        )
+    shares = np.bincount(seen.astype(np.int64), minlength=count) / len(seen)
+    return Axis(attribute.name, shares, strength / float(np.sqrt(1.0 - np.sum(shares**2))))
+
+
+def _mid_ranks(seen: Values, count: int) -> NDArray[np.float64]:
+    """The mid-rank of each category: the mean rank of the records that have it."""
+    import numpy as np
+
+    sizes = np.bincount(seen.astype(np.int64), minlength=count)
+    return np.cumsum(sizes) - (sizes - 1) / 2.0

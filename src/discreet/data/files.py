@@ -1,0 +1,213 @@
+"""Microdata files in and out, whatever their format: the suffix of the name says which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from discreet.data.dialect import Dialect
+    from discreet.data.source import Source
+
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".dta": "stata",
+    ".sav": "spss",
+    ".zsav": "spss",
+    ".por": "spss",
+    ".sas7bdat": "sas",
+    ".xpt": "sas",
+}
+_WORDS = {
+    "csv": "delimited text",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "excel": "Excel",
+    "stata": "Stata",
+    "spss": "SPSS",
+    "sas": "SAS",
+}
+_APPLIES = {
+    "delimiter": {"csv"},
+    "encoding": {"csv", "stata", "spss", "sas"},
+    "decimal": {"csv"},
+    "header": {"csv", "excel"},
+    "sheet": {"excel"},
+}
+# Suffixes that we read but do not write, and those that we know but do not read, with what to do instead.
+_READ_ONLY = {".sas7bdat": ".xpt", ".por": ".sav", ".xlsm": ".xlsx"}
+_ADVICE = {
+    ".xls": "save it as .xlsx",
+    ".ods": "save it as .xlsx",
+    ".gz": "unpack it first",
+    ".zip": "unpack it first",
+    ".rds": "save it from R as .parquet or .csv",
+    ".rdata": "save it from R as .parquet or .csv",
+}
+# Names that `write` takes beyond those of _WORDS, where one format has two shapes.
+_FINER = {".tsv": "tsv", ".zsav": "zsav"}
+_SUFFIXES = {"stata": ".dta", "spss": ".sav", "zsav": ".zsav", "sas": ".xpt"}
+
+
+def format_of(path: Path | str) -> str:
+    """Return the format of a file by its suffix: csv, parquet, arrow, excel, stata, spss or sas."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix in _FORMATS:
+        return _FORMATS[suffix]
+    what = f"the suffix '{path.suffix}' of {path.name} is not known" if suffix else f"{path.name} has no suffix"
+    advice = f"{_ADVICE[suffix]}; " if suffix in _ADVICE else ""
+    raise InputError(f"{what}; {advice}known are {', '.join(_FORMATS)}")
+
+
+def check_writable_format(path: Path | str) -> str:
+    """Return the format name under which `write` writes a file of this name, or refuse a name we cannot write.
+
+    Call it before the work starts, so that hours of search do not end at a file name.
+    """
+    path = Path(path)
+    name = format_of(path)
+    suffix = path.suffix.lower()
+    if suffix in _READ_ONLY:
+        better = path.with_suffix(_READ_ONLY[suffix]).name
+        raise InputError(f"{suffix} files can be read but not written; name the output {better}")
+    return _FINER.get(suffix, name)
+
+
+def read(
+    path: Path | str,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+) -> Source:
+    """Read a microdata file.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix says the format.
+    delimiter
+        Delimited text: the character between fields; found out if not given.
+    encoding
+        Delimited text, Stata, SPSS and SAS: the text encoding; found out if not given.
+    decimal
+        Delimited text: the decimal sign, '.' or ','; found out if not given.
+    header
+        Delimited text and Excel: whether the first line holds the column names; found out if not given.
+    sheet
+        Excel: the sheet; the first if not given.
+    """
+    path = Path(path)
+    name = format_of(path)
+    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "header": header, "sheet": sheet}
+    for option, value in given.items():
+        if value is not None and name not in _APPLIES[option]:
+            raise InputError(f"{option} does not apply to {path.name}, which is a file of {_WORDS[name]}; leave it out")
+    if name == "csv":
+        from discreet.data import delimited
+
+        return delimited.read(path, delimiter=delimiter, encoding=encoding, decimal=decimal, header=header)
+    if name in ("parquet", "arrow"):
+        from discreet.data import columnar
+
+        return columnar.read(path, name)
+    if name == "excel":
+        from discreet.data import excel
+
+        return excel.read(path, sheet, header=header)
+    from discreet.data import labelled
+
+    return labelled.read(path, encoding)
+
+
+def write(frame: pl.DataFrame, path: Path, *, format_name: str, like: Source | None = None) -> None:
+    """Write a frame to exactly `path`, in the shape of the source it came from.
+
+    An existing file keeps its permissions, so the caller can make one for the owner only and have it filled.
+
+    Parameters
+    ----------
+    frame
+        What to write.
+    path
+        Where; any suffix, such as that of a temporary name.
+    format_name
+        What `check_writable_format` returned for the final name.
+    like
+        The source: its dialect is kept in delimited text, its labels in SPSS, Stata and SAS files.
+    """
+    if format_name in ("csv", "tsv"):
+        from discreet.data import delimited
+
+        delimited.write(frame, path, _dialect(format_name, like))
+    elif format_name in ("parquet", "arrow"):
+        from discreet.data import columnar
+
+        columnar.write(frame, path, format_name)
+    elif format_name == "excel":
+        from discreet.data import excel
+
+        excel.write(frame, path)
+    elif format_name in ("stata", "spss", "zsav", "sas"):
+        from discreet.data import labelled_out
+
+        labelled_out.write(frame, path, format_name, like)
+    else:
+        raise InputError(f"unknown format '{format_name}'; known are {', '.join([*_WORDS, *_FINER.values()])}")
+
+
+def read_back(
+    path: Path, format_name: str, like: Source | None = None, *, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Read what `write` has just written, by what is known of it and not by what would be found out.
+
+    Parameters
+    ----------
+    path, format_name, like
+        As they were given to `write`.
+    columns
+        The names of the columns; they are needed where text is written without a header.
+    """
+    if format_name in ("csv", "tsv"):
+        from discreet.data import delimited
+
+        how = _dialect(format_name, like)
+        options = {"delimiter": how.delimiter, "encoding": how.encoding, "decimal": how.decimal}
+        frame = delimited.read(path, header=how.header, **options).frame
+        return frame if how.header or columns is None else frame.rename(dict(zip(frame.columns, columns, strict=True)))
+    if format_name in ("parquet", "arrow"):
+        from discreet.data import columnar
+
+        return columnar.read(path, format_name).frame
+    if format_name == "excel":
+        from discreet.data import excel
+
+        return excel.read(path, header=True, blank_rows=True).frame
+    from discreet.data import labelled
+
+    return labelled.read(path, suffix=_SUFFIXES[format_name]).frame
+
+
+def _dialect(format_name: str, like: Source | None) -> Dialect:
+    from discreet.data.dialect import Dialect
+
+    dialect = like.dialect if like is not None and like.dialect is not None else Dialect()
+    return replace(dialect, delimiter="\t") if format_name == "tsv" else dialect

@@ -1,0 +1,136 @@
+"""Which column plays which role, and what is said of it: told by the user, never guessed (DESIGN decision 10)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from discreet.errors import InputError
+
+ROLES = ("quasi", "confidential", "identifier", "by", "ignore")
+REST = ("all", "rest")
+KINDS = ("numeric", "ordinal", "nominal", "date")
+MISSING = ("separate", "impute", "error")
+# What each kind of attribute can be aggregated by; the first is the default.
+AGGREGATES = {
+    "numeric": ("mean", "median", "mode"),
+    "date": ("mean", "median", "mode"),
+    "ordinal": ("median", "mode"),
+    "nominal": ("mode",),
+}
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What is said of one column; None where nothing was said."""
+
+    name: str
+    role: str = ""
+    kind: str | None = None
+    order: tuple[str, ...] | None = None
+    weight: float | None = None
+    aggregate: str | None = None
+    missing: str | None = None
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """The declarations of all columns, in the order of the data."""
+
+    columns: tuple[Declaration, ...]
+    _by_name: dict[str, Declaration] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {column.name: column for column in self.columns})
+
+    def names(self, *roles: str) -> list[str]:
+        """Names of the columns that play one of the roles."""
+        return [column.name for column in self.columns if column.role in roles]
+
+    def __getitem__(self, name: str) -> Declaration:
+        return self._by_name[name]
+
+
+def declare(
+    names: Sequence[str], roles: Mapping[str, Sequence[str]], details: Mapping[str, Mapping[str, Any]], default: str
+) -> Declarations:
+    """Settle the role of every column.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns of the data.
+    roles : mapping
+        For each role the columns that were named for it, or ``all`` or ``rest`` for those not named.
+    details : mapping
+        For a column what else was said: kind, order, weight, aggregate, missing, digits.
+    default : str
+        What to do with missing values where a column says nothing.
+    """
+    repeated = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
+    if repeated:
+        raise InputError(f"column names must be unique; more than once: {_list(repeated)}. Rename them.")
+    settled: dict[str, str] = {}
+    rest = ""
+    for role, wanted in roles.items():
+        for name in wanted:
+            if name in REST and name not in names:
+                if rest and rest != role:
+                    raise InputError(f"the rest of the columns cannot be both {rest} and {role}; keep one of the two")
+                rest = role
+                continue
+            _known(name, names, f"{role}")
+            if settled.get(name, role) != role:
+                raise InputError(f"column '{name}' has two roles, {settled[name]} and {role}; keep one")
+            settled[name] = role
+    for name in details:
+        _known(name, names, "the declarations")
+    lost = [name for name in names if name not in settled]
+    if lost and not rest:
+        raise InputError(
+            f"no role was given for: {_list(lost)}. Name each as quasi, confidential, identifier, by or ignore, "
+            "or cover the rest with 'quasi all', 'confidential rest' or 'ignore rest'."
+        )
+    columns = tuple(
+        _detail(Declaration(name, settled.get(name, rest), missing=default), details.get(name, {})) for name in names
+    )
+    if not any(column.role == "quasi" for column in columns):
+        raise InputError("no quasi-identifier was named, so there is nothing to protect; name at least one as quasi")
+    return Declarations(columns)
+
+
+def _detail(column: Declaration, said: Mapping[str, Any]) -> Declaration:
+    column = replace(column, **said)
+    where = f"column '{column.name}'"
+    _choice(where, "type", column.kind, KINDS)
+    _choice(where, "missing", column.missing, MISSING)
+    if column.kind is not None:
+        _choice(f"{where}, which is {column.kind}", "aggregate", column.aggregate, AGGREGATES[column.kind])
+    if column.weight is not None and not 0 <= column.weight < float("inf"):
+        raise InputError(f"{where}: weight must be a number of at least 0, not {column.weight}")
+    if column.digits is not None and not -18 <= column.digits <= 18:
+        raise InputError(f"{where}: digits must be between -18 and 18, not {column.digits}")
+    if column.order is not None and len(set(column.order)) < len(column.order):
+        raise InputError(f"{where}: a category stands twice in its order")
+    return column
+
+
+def _choice(where: str, key: str, value: str | None, allowed: Iterable[str]) -> None:
+    if value is not None and value not in allowed:
+        raise InputError(f"{where}: {key} must be one of {', '.join(allowed)}, not '{value}'")
+
+
+def _known(name: str, names: Sequence[str], where: str) -> None:
+    if name in names:
+        return
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean '{near[0]}'?" if near else f" The columns are: {_list(names)}."
+    raise InputError(f"unknown column '{name}' in {where}.{hint}")
+
+
+def _list(names: Sequence[str], most: int = 30) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(f"'{name}'" for name in names[:most]) + more
