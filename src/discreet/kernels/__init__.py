@@ -1,0 +1,1 @@
+"""Compiled inner loops: arrays in, arrays out. Nothing of ours is imported here."""

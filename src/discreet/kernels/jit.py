@@ -1,0 +1,17 @@
+"""How every kernel is compiled: cached on disk, free of the interpreter lock, without fast-math.
+
+Without fast-math the order of floating-point operations is the written one, which makes results the same on every
+machine and lets the trees prune exactly (rounding is monotone, so a bound never exceeds what it bounds).
+"""
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def kernel(function: F) -> F:
+    """Compile a function with numba; to the type checker it stays the function it was."""
+    return cast(F, numba.njit(cache=True, nogil=True)(function))

@@ -1,0 +1,157 @@
+"""A kd-tree from which points can be removed, for exact questions about the points that remain.
+
+The tree is a complete binary tree in heap order: node i has the children 2i+1 and 2i+2, and the last level are the
+leaves. A node knows how many of its points remain and the box round them; a removal shrinks both at once, so that
+nothing removed is ever visited again. Each leaf keeps its points together, attribute by attribute, in one block, which
+lets the compiler take several points per instruction: where the tree prunes nothing it is still a fast plain scan.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.jit import kernel
+from discreet.kernels.selection import part_at
+
+# Small leaves prune better, large ones scan faster. Measured on reference data and on normal data of 2 to 38
+# attributes: with these sizes mdav is faster than a plain scan from 10,000 records on in all of them (at 1,000 it is
+# slower, by a millisecond or two). Strongly clustered data of many attributes would prefer leaves of 64.
+SMALL_LEAF = 128
+LARGE_LEAF = 256
+MANY_ATTRIBUTES = 9
+
+
+class Tree(NamedTuple):
+    """The tree as arrays; `work`, `stack` and `bounds` are scratch space of the questions."""
+
+    blocks: Floats  # leaf × attribute × slot: coordinates
+    records: Ints  # leaf × slot: which record
+    place: Ints  # record: leaf · capacity + slot, or -1 once removed
+    alive: Ints  # node: points that remain
+    low: Floats  # node × attribute: the box of the points that remain
+    high: Floats
+    work: Floats  # slot: distances within a leaf
+    stack: Ints
+    bounds: Floats
+
+
+@kernel
+def grow(points: Floats) -> Tree:
+    """Build a balanced tree over all points, splitting each node at the median of its widest attribute."""
+    n, d = points.shape
+    leaf_size = SMALL_LEAF if d < MANY_ATTRIBUTES else LARGE_LEAF
+    leaves = 1
+    while leaves * leaf_size < n:
+        leaves *= 2
+    capacity = (n + leaves - 1) // leaves
+    order = np.arange(n)
+    starts = np.zeros(2 * leaves, np.int64)
+    ends = np.zeros(2 * leaves, np.int64)
+    ends[0] = n
+    for node in range(leaves - 1):
+        start, end = starts[node], ends[node]
+        middle = (start + end) // 2
+        part_at(points[:, _widest(points, order, start, end)], order, start, middle, end)
+        starts[2 * node + 1], ends[2 * node + 1] = start, middle
+        starts[2 * node + 2], ends[2 * node + 2] = middle, end
+    tree = Tree(
+        np.zeros((leaves, d, capacity)),
+        np.zeros((leaves, capacity), np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(2 * leaves - 1, np.int64),
+        np.zeros((2 * leaves - 1, d)),
+        np.zeros((2 * leaves - 1, d)),
+        np.zeros(capacity),
+        np.zeros(128, np.int64),
+        np.zeros(128),
+    )
+    for leaf in range(leaves):
+        node = leaves - 1 + leaf
+        for position in range(starts[node], ends[node]):
+            slot = position - starts[node]
+            record = order[position]
+            tree.records[leaf, slot] = record
+            tree.place[record] = leaf * capacity + slot
+            for j in range(d):
+                tree.blocks[leaf, j, slot] = points[record, j]
+        tree.alive[node] = ends[node] - starts[node]
+        _fit_leaf(tree, leaf)
+    for node in range(leaves - 2, -1, -1):
+        tree.alive[node] = tree.alive[2 * node + 1] + tree.alive[2 * node + 2]
+        _fit(tree, node)
+    return tree
+
+
+@kernel
+def remove(tree: Tree, record: int) -> None:
+    """Take a point out; every count and box above it is exact again afterwards."""
+    leaves, d, capacity = tree.blocks.shape
+    leaf, slot = tree.place[record] // capacity, tree.place[record] % capacity
+    node = leaves - 1 + leaf
+    last = tree.alive[node] - 1
+    at_border = last == 0
+    for j in range(d):
+        x = tree.blocks[leaf, j, slot]
+        at_border |= x == tree.low[node, j] or x == tree.high[node, j]
+        tree.blocks[leaf, j, slot] = tree.blocks[leaf, j, last]
+    moved = tree.records[leaf, last]
+    tree.records[leaf, slot] = moved
+    tree.place[moved] = leaf * capacity + slot
+    tree.place[record] = -1
+    tree.alive[node] = last
+    # A leaf that is the whole tree is never pruned and needs no box.
+    shrunk = at_border and node > 0 and (last == 0 or _fit_leaf(tree, leaf))
+    while node > 0:
+        node = (node - 1) // 2
+        tree.alive[node] -= 1
+        # A box that stays as it was leaves all boxes above it as they were.
+        shrunk = shrunk and _fit(tree, node)
+
+
+@kernel
+def _fit_leaf(tree: Tree, leaf: int) -> bool:
+    """Shrink a leaf's box to its points; tell whether it changed."""
+    leaves, d, _ = tree.blocks.shape
+    node = leaves - 1 + leaf
+    changed = False
+    for j in range(d):
+        low = high = tree.blocks[leaf, j, 0]
+        for slot in range(1, tree.alive[node]):
+            low = min(low, tree.blocks[leaf, j, slot])
+            high = max(high, tree.blocks[leaf, j, slot])
+        changed |= low != tree.low[node, j] or high != tree.high[node, j]
+        tree.low[node, j], tree.high[node, j] = low, high
+    return changed
+
+
+@kernel
+def _fit(tree: Tree, node: int) -> bool:
+    """Shrink an inner node's box to those of its children that still have points; tell whether it changed."""
+    left, right = 2 * node + 1, 2 * node + 2
+    if tree.alive[left] == 0:
+        left = right
+    elif tree.alive[right] == 0:
+        right = left
+    changed = False
+    for j in range(tree.low.shape[1]):
+        low = min(tree.low[left, j], tree.low[right, j])
+        high = max(tree.high[left, j], tree.high[right, j])
+        changed |= low != tree.low[node, j] or high != tree.high[node, j]
+        tree.low[node, j], tree.high[node, j] = low, high
+    return changed
+
+
+@kernel
+def _widest(points: Floats, order: Ints, start: int, end: int) -> int:
+    """Find the attribute with the largest range among order[start:end]."""
+    widest, width = 0, -1.0
+    for j in range(points.shape[1]):
+        low = high = points[order[start], j]
+        for position in range(start + 1, end):
+            x = points[order[position], j]
+            low = min(low, x)
+            high = max(high, x)
+        if high - low > width:
+            widest, width = j, high - low
+    return widest

@@ -1,0 +1,110 @@
+"""The remaining record farthest from a centre that moves a little each time, as MDAV's centroid does.
+
+Seen from the centre of the data all boxes of a tree at the rim are about equally far, so a tree prunes badly there. But
+if the centre has moved by δ since distances to it were last taken, no distance has changed by more than δ. So keep the
+outer records sorted by their distance from where the centre was (the anchor), look at them from the outside in, and
+stop where distance + δ falls below the best found; when that has become long-winded, take the distances anew.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.jit import kernel
+from discreet.kernels.kdtree import Tree
+from discreet.kernels.neighbours import farthest, measure
+from discreet.kernels.selection import part_at
+
+# Share of the remaining records kept sorted; more makes a new anchor dearer, fewer makes it needed sooner.
+SHARE = 16
+
+
+class Rim(NamedTuple):
+    """The outer records, as arrays."""
+
+    records: Ints  # farthest from the anchor first
+    distances: Floats  # their distances from the anchor
+    anchor: Floats
+    edge: Floats  # no record outside the list is farther from the anchor than this
+    counts: Ints  # records in the list; how many at its head are gone; looked at since the anchor was set
+
+
+@kernel
+def blank(n: int, d: int) -> Rim:
+    """Make a rim that sets its anchor when first asked."""
+    room = n // SHARE + 1
+    return Rim(np.zeros(room, np.int64), np.zeros(room), np.full(d, np.nan), np.zeros(1), np.zeros(3, np.int64))
+
+
+@kernel
+def outermost(points: Floats, tree: Tree, rim: Rim, centre: Floats) -> int:
+    """Find the remaining record farthest from the centre, ties by lowest record."""
+    if rim.counts[2] * 2 <= tree.alive[0]:
+        found = _search(points, tree, rim, centre)
+        if found >= 0:
+            return found
+    _set_anchor(tree, rim, centre)
+    found = _search(points, tree, rim, centre)
+    # Where more records tie than the list holds, even a new anchor does not decide.
+    return found if found >= 0 else farthest(tree, centre)[0]
+
+
+@kernel
+def _search(points: Floats, tree: Tree, rim: Rim, centre: Floats) -> int:
+    """Look from the outside in until no other record can be as far; -1 if the list ends before that is certain."""
+    d = centre.size
+    moved = 0.0
+    for j in range(d):
+        moved += (centre[j] - rim.anchor[j]) ** 2
+    moved = np.sqrt(moved)
+    # Covers the rounding of the distances in the triangle inequality, about d/2 units each, several times over.
+    slack = 1.0 + 4.0 * (d + 8) * np.finfo(np.float64).eps
+    found, most = -1, -np.inf
+    size = rim.counts[0]
+    while rim.counts[1] < size and tree.place[rim.records[rim.counts[1]]] < 0:
+        rim.counts[1] += 1
+    for i in range(rim.counts[1], size):
+        if ((rim.distances[i] + moved) * slack) ** 2 < most:
+            return found
+        rim.counts[2] += 1
+        record = rim.records[i]
+        if tree.place[record] < 0:
+            continue
+        distance = 0.0
+        for j in range(d):
+            difference = points[record, j] - centre[j]
+            distance += difference * difference
+        if distance > most or (distance == most and record < found):
+            found, most = record, distance
+    return found if ((rim.edge[0] + moved) * slack) ** 2 < most else -1
+
+
+@kernel
+def _set_anchor(tree: Tree, rim: Rim, centre: Floats) -> None:
+    """Take all distances anew and sort the outer records."""
+    leaves = tree.blocks.shape[0]
+    left = tree.alive[0]
+    distances = np.empty(left)
+    records = np.empty(left, np.int64)
+    count = 0
+    for leaf in range(leaves):
+        node = leaves - 1 + leaf
+        measure(tree, node, centre)
+        for slot in range(tree.alive[node]):
+            distances[count], records[count] = np.sqrt(tree.work[slot]), tree.records[leaf, slot]
+            count += 1
+    # Order by descending distance, so that the outer records come first and the next one is the edge.
+    keys = -distances
+    order = np.arange(left)
+    size = left // SHARE
+    part_at(keys, order, 0, size, left)
+    edge = distances[order[size]]
+    outer = order[:size]
+    outer = outer[np.argsort(keys[outer])]
+    for i in range(size):
+        rim.records[i], rim.distances[i] = records[outer[i]], distances[outer[i]]
+    for j in range(centre.size):
+        rim.anchor[j] = centre[j]
+    rim.edge[0] = edge
+    rim.counts[0], rim.counts[1], rim.counts[2] = size, 0, 0

@@ -1,0 +1,1 @@
+"""k-partitions of records: one module per method."""

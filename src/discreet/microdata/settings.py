@@ -1,0 +1,63 @@
+"""The options of a protection, checked at the door: from the call, else from the configuration, else the default."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.roles import MISSING
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.data.config import Config
+
+DEFAULT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Options of a protection; a wrong one names itself, its value and what is allowed."""
+
+    k: int
+    missing: str = "separate"
+    method: str = "auto"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    time: float = DEFAULT_SECONDS
+    steps: int | None = None
+    seed: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        _whole("k", self.k, 2)
+        _whole("seed", self.seed, 0)
+        _whole("threads", self.threads, 1)
+        if self.steps is not None:
+            _whole("steps", self.steps, 1)
+        if isinstance(self.time, bool) or not isinstance(self.time, int | float) or not 0 < self.time < math.inf:
+            raise InputError(f"time must be a positive number of seconds, not {self.time!r}")
+        if self.missing not in MISSING:
+            raise InputError(f"missing must be one of {', '.join(MISSING)}, not {self.missing!r}")
+        if not isinstance(self.method, str):
+            raise InputError(f"method must be a name, not {self.method!r}")
+        if not isinstance(self.params, Mapping):
+            raise InputError("params must be a mapping from parameter to value")
+
+    @classmethod
+    def settle(cls, config: Config, **given: Any) -> Settings:
+        """What the call gives wins over the configuration; None stands for not given."""
+        options = dict(config.options) | {key: value for key, value in given.items() if value is not None}
+        if "k" not in options:
+            raise InputError("k is missing: say how many records at least must share each combination of values")
+        return cls(**options)
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        try:
+            value = value.__index__()  # type: ignore[attr-defined]
+        except (AttributeError, TypeError):
+            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}") from None
+    if isinstance(value, int) and value < least:
+        raise InputError(f"{name} must be at least {least}, not {value}")
