@@ -1,0 +1,168 @@
+"""A release: what `protect` hands out, and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.digest import sha256
+from discreet.errors import DiscreetError, InputError, PromiseNotKept
+from discreet.release.atomic import AtomicFiles, WriteError
+from discreet.release.evidence import record, write_json
+from discreet.release.order import ORDERS, row_map_frame, sort_order
+from discreet.release.summary import summary
+from discreet.verification.anonymity import Verification, check
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from discreet.data.source import Source
+    from discreet.verification.promise import Promise
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files of a release, by what they are, and the evidence that stands in them."""
+
+    files: dict[str, Path]
+    evidence: Mapping[str, Any]
+    verification: Verification
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Protected data with its promise, its measures and its evidence.
+
+    Parameters
+    ----------
+    data : frame
+        The released records in the order they came in, as the kind of frame that came in.
+    labels : array of int
+        The group of each record; internal.
+    measures : dict
+        `il` and what else was measured.
+    evidence : dict
+        The internal account of how the release came about.
+    promise : Promise
+        What the release keeps to.
+    verification : Verification
+        The check of the promise on `data`.
+    """
+
+    data: Any
+    labels: NDArray[np.int64]
+    measures: dict[str, Any]
+    evidence: dict[str, Any]
+    promise: Promise
+    verification: Verification
+    _frame: pl.DataFrame
+    _source: Source | None = None
+
+    def summary(self, written: Written | None = None) -> str:
+        """The release in words: roles, groups, loss, promise, verdict, assumptions and files."""
+        if written is None:
+            return summary(self.evidence, self.promise, self.verification)
+        return summary(written.evidence, self.promise, written.verification, written.files)
+
+    def __repr__(self) -> str:
+        return f"Release of {self._frame.height:,} records, k = {self.promise.k}, IL {self.measures['il']:.2f} %"
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        order: str = "sorted",
+        row_map: str | Path | None = None,
+        evidence: str | Path | None = None,
+        force: bool = False,
+    ) -> Written:
+        """Write the release, its publishable record and its internal evidence; verified from the bytes, or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The publishable file; its suffix says the format. Beside it appear `path.release.json` (publishable) and
+            `path.evidence.json` (internal).
+        order : {"sorted", "kept"}
+            Sorted by all released columns, so that the order of rows tells nothing; or as they came in.
+        row_map : path, optional
+            An internal file that links each row of the release to its row in the input.
+        evidence : path, optional
+            Another place for the evidence.
+        force : bool
+            Replace files that exist already.
+        """
+        from discreet.data.files import check_writable_format
+
+        path = Path(path)
+        if order not in ORDERS:
+            raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
+        files = {
+            "release": path,
+            "record": path.with_name(path.name + ".release.json"),
+            "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
+        } | ({"row map": Path(row_map)} if row_map else {})
+        if self._source is not None:
+            _spare(self._source.path, files)
+        format_name = check_writable_format(path)
+        map_format = check_writable_format(row_map) if row_map else ""
+        rows = sort_order(self._frame) if order == "sorted" else None
+        frame = self._frame if rows is None else self._frame[rows]
+        with AtomicFiles(files.values(), force=force) as atomic:
+            verdict = self._write_verified(frame, atomic.temporary(path), path, format_name)
+            account = self.evidence | {
+                "verification": verdict.as_dict(),
+                "output": {
+                    "file": path.name,
+                    "format": format_name,
+                    "sha256": sha256(atomic.temporary(path)),
+                    "records": frame.height,
+                    "columns": frame.columns,
+                    "order": order,
+                    "row_map": Path(row_map).name if row_map else None,
+                },
+            }
+            write_json(record(account), atomic.temporary(files["record"]))
+            write_json(account, atomic.temporary(files["evidence"]))
+            if row_map:
+                target = atomic.temporary(files["row map"])
+                _write(row_map_frame(rows, frame.height), target, files["row map"], map_format, None)
+        return Written(files, account, verdict)
+
+    def _write_verified(self, frame: pl.DataFrame, path: Path, target: Path, format_name: str) -> Verification:
+        """Write the file, read it back and check the promise on what was read."""
+        from discreet.data.files import read_back
+
+        _write(frame, path, target, format_name, self._source)
+        written = read_back(path, format_name, self._source, columns=frame.columns)
+        if written.columns != frame.columns or written.height != frame.height:
+            raise PromiseNotKept("the file as written is not the release that was meant; it was refused and not kept")
+        verdict = check(written, self.promise)
+        if not verdict:
+            raise PromiseNotKept(f"the release is refused, nothing was written. {verdict.words()}")
+        return verdict
+
+
+def _write(frame: pl.DataFrame, path: Path, target: Path, format_name: str, like: Source | None) -> None:
+    from discreet.data.files import write
+
+    try:
+        write(frame, path, format_name=format_name, like=like)
+    except OSError:
+        raise
+    except DiscreetError as error:
+        # The writer knows the temporary name only.
+        raise WriteError(str(error).replace(path.name, target.name)) from None
+    except Exception as error:
+        # A library's own message could quote a value.
+        raise WriteError(f"the release could not be written as {format_name} ({type(error).__name__})") from None
+
+
+def _spare(source: Path, files: Mapping[str, Path]) -> None:
+    for path in files.values():
+        if path.exists() and path.samefile(source):
+            raise InputError(f"{path} is the input itself, which is never written over; choose another name")

@@ -1,0 +1,95 @@
+"""The summary a data steward reads: what was done, what it cost, what is promised, and where it is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.verification.anonymity import Verification
+    from discreet.verification.promise import Promise
+
+WIDTH = 100
+MARGIN = 12
+_WHAT = {
+    "release": "publishable",
+    "record": "publishable: promise, method, loss",
+    "evidence": "internal: keep it, do not publish",
+    "row map": "internal: keep it, do not publish",
+}
+
+
+def summary(
+    account: Mapping[str, Any],
+    promise: Promise,
+    verification: Verification,
+    files: Mapping[str, Path] | None = None,
+) -> str:
+    """The release in words."""
+    given, measures, search = account["input"], account["measures"], account["search"]
+    lines = [f"{given['file'] or 'frame'}: {given['records']:,} records protected, k = {promise.k}", ""]
+    lines += _columns(account["parameters"]["columns"])
+    groups = f"{measures['groups']:,} groups of {_range(measures['smallest_group'], measures['largest_group'])} records"
+    params = ", ".join(f"{name} {value}" for name, value in search["params"].items())
+    method = f"{search['method']} ({params})" if params else search["method"]
+    lines += _entry("Method", f"{method}: {groups}, {search['seconds']:.1f} s")
+    lines += _entry(
+        "Loss", f"IL {measures['il']:.2f} % of the variance. {_per_attribute(measures['il_per_attribute'])}"
+    )
+    if measures["blanked"]:
+        lines += _entry(
+            "Blanked", f"{measures['blanked']:,} values, so that records with missing values can be grouped"
+        )
+    lines += _entry("Promise", promise.words())
+    where = "the file as written" if files else "the data to be released"
+    lines += _entry("Verified", f"{where} {verification.words()}")
+    for position, note in enumerate(account["notes"]):
+        lines += _entry("" if position else "Assumed", note)
+    if files:
+        lines.append("")
+        longest = max(len(str(path)) for path in files.values())
+        for position, (name, path) in enumerate(files.items()):
+            lines.append(f"{'' if position else 'Files':<{MARGIN}}{path!s:<{longest}}  {_WHAT[name]}")
+    return "\n".join(lines)
+
+
+def _columns(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    by_role: dict[str, list[str]] = {}
+    for name, said in columns.items():
+        by_role.setdefault(said["role"], []).append(name)
+    lines: list[str] = []
+    quasi = [f"{name} ({columns[name]['type']}, {columns[name]['aggregate']})" for name in by_role.get("quasi", [])]
+    lines += _entry("Protected", ", ".join(quasi))
+    if "by" in by_role:
+        lines += _entry("Within", ", ".join(by_role["by"]))
+    if "confidential" in by_role:
+        lines += _entry("Unchanged", ", ".join(by_role["confidential"]))
+    dropped = [*by_role.get("identifier", []), *by_role.get("ignore", [])]
+    if dropped:
+        lines += _entry("Left out", ", ".join(dropped))
+    return [*lines, ""]
+
+
+def _entry(title: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=f"{title:<{MARGIN}}",
+        subsequent_indent=" " * MARGIN,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _per_attribute(parts: Mapping[str, float], most: int = 3) -> str:
+    if len(parts) < 2:
+        return ""
+    ranked = [f"{name} {loss:.1f}" for name, loss in sorted(parts.items(), key=lambda item: -item[1])]
+    least = f"; least in {ranked[-1]}" if len(ranked) > most else ""
+    return f"Most in {', '.join(ranked[:most])}{least}."

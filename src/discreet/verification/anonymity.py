@@ -1,0 +1,115 @@
+"""The independent check of k-anonymity: count the combinations that stand in the release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from discreet.verification.promise import Promise
+
+
+@dataclass(frozen=True)
+class GroupCheck:
+    """What was counted over one group of columns."""
+
+    columns: tuple[str, ...]
+    combinations: int
+    smallest: int
+    too_small: int
+    exposed: int
+    first: int | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether no combination is too small."""
+        return self.too_small == 0
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The verdict on a release; true if its promise is kept."""
+
+    promise: Promise
+    records: int
+    checks: tuple[GroupCheck, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every group of columns keeps the promise."""
+        return all(check.passed for check in self.checks)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict as it stands in the evidence."""
+        return {
+            "passed": self.passed,
+            "records": self.records,
+            "checks": [
+                {
+                    "columns": list(check.columns),
+                    "combinations": check.combinations,
+                    "smallest": check.smallest,
+                    "too_small": check.too_small,
+                    "records_exposed": check.exposed,
+                }
+                for check in self.checks
+            ],
+            "notes": list(self.notes),
+        }
+
+    def words(self) -> str:
+        """The verdict in a sentence."""
+        least = min(check.smallest for check in self.checks)
+        if self.passed:
+            count = sum(check.combinations for check in self.checks)
+            return f"passed: {count:,} combinations in {self.records:,} records, the rarest {least} times"
+        bad = [check for check in self.checks if not check.passed]
+        many = sum(check.too_small for check in bad)
+        exposed = sum(check.exposed for check in bad)
+        return (
+            f"NOT KEPT: {many:,} combinations of {', '.join(bad[0].columns)} occur fewer than {self.promise.k} times "
+            f"({exposed:,} records; the rarest {least} times)"
+        )
+
+
+def check(frame: pl.DataFrame, promise: Promise) -> Verification:
+    """Count every combination of the promised columns in a release.
+
+    A missing value equals a missing value and nothing else. Values are compared as they stand: in text, as texts.
+    """
+    import polars.selectors as cs
+
+    absent = [name for name in promise.columns() if name not in frame.columns]
+    if absent:
+        raise InputError(f"column '{absent[0]}' of the promise is not in the release")
+    if frame.height == 0:
+        raise InputError("the release has no records")
+    plain = frame.select(promise.columns()).with_columns(cs.float().fill_nan(None))
+    return Verification(promise, frame.height, tuple(_count(plain, promise, group) for group in promise.groups))
+
+
+def _count(frame: pl.DataFrame, promise: Promise, group: Sequence[str]) -> GroupCheck:
+    import polars as pl
+
+    columns = [*promise.by, *group]
+    # Named by position, so that no column of the release can be called like a count.
+    named = frame.select(pl.col(name).alias(str(i)) for i, name in enumerate(columns)).with_row_index("row")
+    counts = named.group_by([str(i) for i in range(len(columns))]).agg(pl.len().alias("size"), pl.col("row").min())
+    small = counts.filter(pl.col("size") < promise.k)
+    return GroupCheck(
+        tuple(columns),
+        counts.height,
+        int(counts["size"].min()),  # type: ignore[arg-type]
+        small.height,
+        int(small["size"].sum()),
+        int(small["row"].min()) if small.height else None,  # type: ignore[arg-type]
+    )

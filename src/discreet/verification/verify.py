@@ -1,0 +1,129 @@
+"""The public verb `verify`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.verification.anonymity import Verification, check
+from discreet.verification.promise import Promise
+
+
+def verify(
+    release: Any,
+    *,
+    promise: str | Path | Mapping[str, Any] | Promise | None = None,
+    quasi: str | Sequence[str] | None = None,
+    k: int | None = None,
+    by: str | Sequence[str] | None = None,
+    grouping: str | Path | Sequence[Sequence[str]] | None = None,
+) -> Verification:
+    """Check that a release keeps its promise, whoever made it.
+
+    Every combination of values of the quasi-identifiers that stands in the release is counted, within each stratum.
+    The check shares no code with the methods that protect.
+
+    Parameters
+    ----------
+    release : path or frame
+        The released file, or a pandas, polars or Arrow frame.
+    promise : path, mapping or Promise, optional
+        The promise to check: the `.release.json` that was written beside the release.
+    quasi : list of str, optional
+        Without a promise: the quasi-identifiers.
+    k : int, optional
+        Without a promise: how many records at least must share each combination of their values.
+    by : list of str, optional
+        Without a promise: columns whose combinations are strata, each of which must keep the promise on its own.
+    grouping : path or list of lists of str, optional
+        Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own; or a TOML file
+        with `groups = [["a", "b"], ["c"]]`.
+
+    Returns
+    -------
+    Verification
+        True if the promise is kept; with the counts, and `words()` to read.
+
+    Examples
+    --------
+    >>> import polars as pl, discreet
+    >>> frame = pl.DataFrame({"age": [30, 30, 41, 41], "town": ["A", "A", "B", "C"]})
+    >>> bool(discreet.verify(frame, quasi=["age"], k=2))
+    True
+    >>> print(discreet.verify(frame, quasi=["age", "town"], k=2).words())
+    NOT KEPT: 2 combinations of age, town occur fewer than 2 times (2 records; the rarest 1 times)
+    """
+    from discreet.data.dataset import accept
+
+    told, digest = _promise(promise, quasi, k, by, grouping)
+    dataset = accept(release)
+    verdict = check(dataset.frame, told)
+    if digest and dataset.source and digest != _digest(dataset.source.path):
+        note = f"{dataset.name} is not the very file that the record was written for (its SHA-256 differs)"
+        verdict = replace(verdict, notes=(note,))
+    return verdict
+
+
+def _promise(
+    promise: str | Path | Mapping[str, Any] | Promise | None,
+    quasi: str | Sequence[str] | None,
+    k: int | None,
+    by: str | Sequence[str] | None,
+    grouping: str | Path | Sequence[Sequence[str]] | None,
+) -> tuple[Promise, str | None]:
+    """The promise to check, and the digest of the file it was given for, if known."""
+    from discreet.data.keywords import as_names
+
+    if promise is not None:
+        if quasi is not None or k is not None or by is not None or grouping is not None:
+            raise InputError("give either a promise, or quasi (or a grouping), k and by; not both")
+        if isinstance(promise, Promise):
+            return promise, None
+        content = promise if isinstance(promise, Mapping) else _record(Path(promise))
+        output = content.get("output")
+        digest = output.get("sha256") if isinstance(output, Mapping) else None
+        inner = content.get("promise", content)
+        return Promise.from_dict(inner if isinstance(inner, Mapping) else {}), digest
+    if k is None:
+        raise InputError("say what to check: a promise, or quasi and k")
+    if (quasi is None) == (grouping is None):
+        raise InputError("give the quasi-identifiers either as quasi or as a grouping")
+    groups = [as_names("quasi", quasi)] if grouping is None else _groups(grouping)
+    return Promise(k, tuple(tuple(group) for group in groups), tuple(as_names("by", by))), None
+
+
+def _record(path: Path) -> Mapping[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
+        raise InputError(f"{path}: not a record of a release (cannot be read as JSON)") from None
+    if not isinstance(content, dict) or "promise" not in content:
+        raise InputError(f"{path}: not a record of a release (it has no promise)")
+    return content
+
+
+def _groups(grouping: str | Path | Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    from discreet.data.keywords import as_names
+
+    if not isinstance(grouping, str | Path):
+        return [as_names("grouping", group) for group in grouping]
+    try:
+        groups = tomllib.loads(Path(grouping).read_text(encoding="utf-8"))["groups"]
+        return [as_names("groups", group) for group in groups]
+    except FileNotFoundError:
+        raise InputError(f"{grouping}: there is no such file") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f'{grouping}: not a grouping; it must hold groups = [["a", "b"], ["c"]]') from None
+
+
+def _digest(path: Path) -> str:
+    from discreet.data.digest import sha256
+
+    return sha256(path)
