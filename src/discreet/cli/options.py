@@ -1,0 +1,52 @@
+"""How values of options are written on a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token
+
+
+def _split(_type: Any, tokens: Sequence[Token]) -> list[str]:
+    """`--quasi age,income --quasi region`: names after commas, or the option again."""
+    return [name.strip() for token in tokens for name in token.value.split(",") if name.strip()]
+
+
+def _pairs(convert: Callable[[str], Any], what: str) -> Callable[[Any, Sequence[Token]], dict[str, Any]]:
+    """`--weight income=2,age=0.5`: a value for each of several names."""
+
+    def read(_type: Any, tokens: Sequence[Token]) -> dict[str, Any]:
+        pairs: dict[str, Any] = {}
+        for item in _split(_type, tokens):
+            name, found, value = item.partition("=")
+            try:
+                if not found:
+                    raise ValueError
+                pairs[name.strip()] = convert(value.strip())
+            except ValueError:
+                raise ValueError(f"expected {what}, not '{item}'") from None
+        return pairs
+
+    return read
+
+
+def _orders(_type: Any, tokens: Sequence[Token]) -> dict[str, list[str] | None]:
+    """`--ordinal 'size=small<medium<large'`; without an order for codes that are ordered as numbers."""
+    orders: dict[str, list[str] | None] = {}
+    for item in _split(_type, tokens):
+        name, found, order = item.partition("=")
+        orders[name.strip()] = [category.strip() for category in order.split("<")] if found else None
+    return orders
+
+
+def _option(converter: Callable[[Any, Sequence[Token]], Any], metavar: str) -> Parameter:
+    return Parameter(converter=converter, n_tokens=1, allow_repeating=True, accepts_keys=False, metavar=metavar)
+
+
+Columns = Annotated[list[str] | None, _option(_split, "COLUMNS")]
+Orders = Annotated[dict[str, list[str] | None] | None, _option(_orders, "COLUMN=ORDER")]
+Weights = Annotated[dict[str, float] | None, _option(_pairs(float, "column=number"), "COLUMN=NUMBER")]
+Aggregates = Annotated[dict[str, str] | None, _option(_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
+Digits = Annotated[dict[str, int] | None, _option(_pairs(int, "column=digits"), "COLUMN=DIGITS")]
+Params = Annotated[dict[str, str] | None, _option(_pairs(str, "parameter=value"), "NAME=VALUE")]

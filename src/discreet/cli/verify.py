@@ -1,0 +1,65 @@
+"""`discreet verify`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from discreet.cli.docs import documented_by
+from discreet.cli.options import Columns
+from discreet.cli.reading import DETECT, Reading
+from discreet.verification.verify import verify as verb
+
+
+def _groups(_type: Any, tokens: Any) -> Any:
+    """A TOML file, or groups as `a,b;c`."""
+    text = ";".join(token.value for token in tokens)
+    if text.lower().endswith(".toml"):
+        return Path(text)
+    return [[name.strip() for name in group.split(",") if name.strip()] for group in text.split(";")]
+
+
+@documented_by(verb)
+def verify(
+    release: Path,
+    /,
+    *,
+    promise: Path | None = None,
+    quasi: Columns = None,
+    k: int | None = None,
+    by: Columns = None,
+    grouping: Annotated[Any, Parameter(converter=_groups, n_tokens=1, allow_repeating=True, metavar="GROUPS")] = None,
+    quiet: bool = False,
+    json: bool = False,
+    reading: Reading = DETECT,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    release
+        The released file.
+    promise
+        The promise to check: the OUTPUT.release.json that was written beside the release.
+    grouping
+        Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own, as 'a,b;c' or in
+        a TOML file with groups = [["a", "b"], ["c"]].
+    quiet
+        Print nothing but errors.
+    json
+        Print the verdict as JSON to standard output.
+    """
+    verdict = verb(reading.read(release), promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
+    if json:
+        from discreet.release.evidence import as_json
+
+        print(as_json({"promise": verdict.promise.as_dict(), "verification": verdict.as_dict()}))
+    if not quiet or not verdict:
+        print(f"Promise     {verdict.promise.words()}", file=sys.stderr)
+        print(f"Verified    {release.name} {verdict.words()}", file=sys.stderr)
+        for note in verdict.notes:
+            print(f"Note        {note}", file=sys.stderr)
+    return 0 if verdict else 1

@@ -1,0 +1,18 @@
+"""Write the manual's page on the commands from their docstrings: `python tools/commands.py`."""
+
+from pathlib import Path
+
+from discreet.cli.app import app
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
+
+
+def page() -> str:
+    """The page, from the same docstrings as `--help`."""
+    text = app.generate_docs(output_format="markdown")
+    # Usage lines are no examples to be run.
+    return text.replace("```console\n", "```text\n").replace("# discreet\n", "# Commands\n", 1).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
