@@ -1,0 +1,150 @@
+"""Runs the examples of a page of the manual and tells where what happens is not what the page says.
+
+In a `console` block a line that begins with `$ ` is a command for `sh`; a command goes on in the next line after a
+backslash. What follows is what it prints, on standard output and standard error together; a line `...` stands for any
+lines and `…` for any characters within a line. Blocks `python` run in one namespace, and so do `pycon` blocks, whose
+output is compared in the same way. All blocks of a page run in order in one folder. No other block is run.
+"""
+
+import contextlib
+import difflib
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TIMEOUT = 300
+_FENCE = re.compile(r"(?P<indent> *)(?P<fence>`{3,}|~{3,}) *(?P<info>[^`]*)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the number of the line where the text begins."""
+
+    language: str
+    text: str
+    line: int
+
+
+class ExampleError(AssertionError):
+    """An example of a page does something else than the page says."""
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The fenced blocks of a page; one inside a longer fence is text and not a block."""
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        opened = _FENCE.fullmatch(lines[at])
+        at += 1
+        if not opened:
+            continue
+        # A fence closes with at least as many of the same sign.
+        closing = re.compile(rf" *{re.escape(opened['fence'])}{re.escape(opened['fence'][0])}* *")
+        end = next((place for place in range(at, len(lines)) if closing.fullmatch(lines[place])), len(lines))
+        inside = [line.removeprefix(opened["indent"]) for line in lines[at:end]]
+        words = opened["info"].strip("{} ").split()
+        yield Block(words[0].lstrip(".") if words else "", "\n".join(inside), at + 1)
+        at = end + 1
+
+
+def run(page: Path, folder: Path) -> None:
+    """Run all examples of a page in a folder."""
+    space: dict[str, Any] = {"__name__": "__main__"}
+    with contextlib.chdir(folder):
+        for block in blocks(page.read_text(encoding="utf-8")):
+            if block.language == "console":
+                _console(page, block)
+            elif block.language == "python":
+                # The empty lines make a traceback show the line of the page.
+                exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), space)
+            elif block.language == "pycon":
+                test = doctest.DocTestParser().get_doctest(block.text, {}, page.name, str(page), block.line - 1)
+                # Set here, because the parser would give the session a copy and the next block would not see its names.
+                test.globs = space
+                session(test)
+
+
+def session(test: doctest.DocTest) -> None:
+    """Run an interactive session, which leaves its names in the namespace of the test."""
+    report: list[str] = []
+    doctest.DocTestRunner(_Checker(), verbose=False).run(test, out=report.append, clear_globs=False)
+    if report:
+        raise ExampleError("".join(report))
+
+
+class _Checker(doctest.OutputChecker):
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return matches(want, got) or super().check_output(want, got, optionflags)
+
+
+def _console(page: Path, block: Block) -> None:
+    if not block.text.startswith("$ "):
+        # Otherwise a forgotten sign would turn a command into text that nobody checks.
+        raise ExampleError(f"{page.name}:{block.line}: a console block begins with '$ ' and a command")
+    for line, command, expected in commands(block):
+        printed = _shell(command)
+        where = f"{page.name}:{line}: $ {command}"
+        # Three dots must not hide a crash.
+        if "Traceback (most recent call last)" in printed and "Traceback" not in expected:
+            raise ExampleError(f"{where}\ncrashed:\n{printed}")
+        if not matches(expected, printed):
+            raise ExampleError(f"{where}\n{difference(expected, printed)}")
+
+
+def commands(block: Block) -> Iterator[tuple[int, str, str]]:
+    """The commands of a block, each with its line number and what it should print."""
+    lines = block.text.splitlines()
+    starts = [place for place, line in enumerate(lines) if line.startswith("$ ")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        last = start
+        while lines[last].endswith("\\") and last + 1 < end:
+            last += 1
+        # A shell shows the lines that continue a command with a sign of its own.
+        told = [lines[start][2:], *(line.removeprefix("> ") for line in lines[start + 1 : last + 1])]
+        yield block.line + start, "\n".join(told), "\n".join(lines[last + 1 : end])
+
+
+def _shell(command: str) -> str:
+    """What a command prints, in a terminal of fixed width without colours."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "CLICOLOR_FORCE")}
+    # Not resolved: the link to the interpreter stands beside the programs of the environment.
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", "")])
+    environment |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    done = subprocess.run(
+        ["sh", "-c", command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        timeout=TIMEOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.stdout
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Whether the printed text is the expected one, apart from blanks at the ends of lines and of the text."""
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else _line(line) + r"\n" for line in _lines(expected))
+    return re.fullmatch(pattern, "".join(line + "\n" for line in _lines(printed))) is not None
+
+
+def difference(expected: str, printed: str) -> str:
+    """The lines that differ, - on the page and + in truth; a line that fits a masked one is shown as that one."""
+    masked = [line for line in _lines(expected) if "…" in line]
+    shown = [next((mask for mask in masked if re.fullmatch(_line(mask), line)), line) for line in _lines(printed)]
+    return "\n".join(difflib.unified_diff(_lines(expected), shown, "on the page", "in truth", lineterm="", n=1000))
+
+
+def _line(line: str) -> str:
+    return ".*".join(re.escape(part) for part in line.split("…"))
+
+
+def _lines(text: str) -> list[str]:
+    return "\n".join(line.rstrip() for line in text.splitlines()).rstrip().splitlines()
