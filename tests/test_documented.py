@@ -1,0 +1,57 @@
+"""Nothing can be used that the manual does not speak of."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import discreet
+from discreet.data.config import DETAILS, OPTIONS
+from discreet.microdata.registry import describe
+from discreet.release.evidence import schema
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+
+
+def test_every_command_and_option_is_documented() -> None:
+    """The page is made from the docstrings, and an option without a description does not get past the import."""
+    spec = importlib.util.spec_from_file_location("commands", ROOT / "tools" / "commands.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (DOCS / "commands.md").read_text(encoding="utf-8") == module.page(), "run: python tools/commands.py"
+    assert not re.findall(r"^\* `-[^`]*`(?: \*|$)", module.page(), re.MULTILINE), "an option without a description"
+
+
+@pytest.mark.parametrize("entry", describe(), ids=lambda entry: entry.name)
+def test_every_method_and_parameter_is_documented(entry: object) -> None:
+    page = (DOCS / "methods.md").read_text(encoding="utf-8")
+    assert f"`{entry.name}`" in page  # type: ignore[attr-defined]
+    for parameter in entry.parameters:  # type: ignore[attr-defined]
+        assert f"`{parameter.name}" in page
+        assert parameter.description
+
+
+def test_every_verb_is_documented() -> None:
+    manual = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
+    for name in discreet.__all__:
+        if callable(getattr(discreet, name)):
+            assert re.search(rf"\bdiscreet\.{name}\b|`{name}`", manual), name
+
+
+def test_every_key_of_the_configuration_is_documented() -> None:
+    page = (DOCS / "columns.md").read_text(encoding="utf-8")
+    for key in (*OPTIONS, *DETAILS):
+        assert f"`{key}`" in page, key
+
+
+@pytest.mark.parametrize("name", ["evidence", "release"])
+def test_every_field_of_the_accounts_is_documented(name: str) -> None:
+    page = (DOCS / "release.md").read_text(encoding="utf-8")
+    for field in schema(name)["properties"]:
+        assert f"`{field}`" in page, field
+    json.dumps(schema(name))
