@@ -1,7 +1,6 @@
 """Nothing can be used that the manual does not speak of."""
 
 import importlib.util
-import json
 import re
 from pathlib import Path
 
@@ -39,19 +38,17 @@ def test_every_method_and_parameter_is_documented(entry: object) -> None:
 def test_every_verb_is_documented() -> None:
     manual = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
     for name in discreet.__all__:
-        if callable(getattr(discreet, name)):
-            assert re.search(rf"\bdiscreet\.{name}\b|`{name}`", manual), name
+        assert re.search(rf"\bdiscreet\.{name}\b|`{name}`", manual), name
 
 
 def test_every_key_of_the_configuration_is_documented() -> None:
     page = (DOCS / "columns.md").read_text(encoding="utf-8")
     for key in (*OPTIONS, *DETAILS):
-        assert f"`{key}`" in page, key
+        assert re.search(rf"`{key}`|^{key} = |\[{key}\]", page, re.MULTILINE), key
 
 
 @pytest.mark.parametrize("name", ["evidence", "release"])
 def test_every_field_of_the_accounts_is_documented(name: str) -> None:
     page = (DOCS / "release.md").read_text(encoding="utf-8")
     for field in schema(name)["properties"]:
-        assert f"`{field}`" in page, field
-    json.dumps(schema(name))
+        assert re.search(rf"`{field}[`.]", page), field

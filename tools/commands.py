@@ -1,5 +1,6 @@
 """Write the manual's page on the commands from their docstrings: `python tools/commands.py`."""
 
+import re
 from pathlib import Path
 
 from discreet.cli.app import app
@@ -10,6 +11,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
 def page() -> str:
     """The page, from the same docstrings as `--help`."""
     text = app.generate_docs(output_format="markdown")
+    # Run as `python -m something`, the usage lines would say so.
+    text = re.sub(r" -m [\w.]+", "", text)
     # Usage lines are no examples to be run.
     return text.replace("```console\n", "```text\n").replace("# discreet\n", "# Commands\n", 1).rstrip() + "\n"
 

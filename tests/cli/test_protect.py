@@ -345,3 +345,45 @@ def test_household_is_k_anonymous_on_exactly_what_is_written(
     assert min(classes(out, quasi).values()) >= 5
     with out.open(newline="") as file:
         assert sum(1 for _ in csv.reader(file)) == 4581
+
+
+def test_what_the_call_says_wins_over_the_configuration(command: Command, survey: Path, tmp_path: Path) -> None:
+    survey.write_text(survey.read_text().replace(",22,", ",,"))
+    config = tmp_path / "survey.toml"
+    config.write_text('k = 3\nmissing = "impute"\nignore = "rest"\n[columns.age]\nrole = "quasi"\nmissing = "impute"\n')
+    out = tmp_path / "out.csv"
+    refused = command("protect", survey, "-o", out, "--config", config, "--missing", "error")
+    assert refused.status == 2
+    assert "'age' has 1 missing values, the first at line 4" in refused.err
+    assert command("protect", survey, "-o", out, "--config", config).status == 0
+
+
+def test_an_option_given_again_adds_to_what_was_given(command: Command, survey: Path, tmp_path: Path) -> None:
+    options = ["--weight", "age=2", "--weight", "income=3", "--digits", "age=0", "--digits", "income=1"]
+    result = command(
+        "protect",
+        survey,
+        "-o",
+        tmp_path / "out.csv",
+        "--k",
+        5,
+        "--quasi",
+        "age,income",
+        "--ignore",
+        "rest",
+        *options,
+        "--json",
+    )
+    columns = json.loads(result.out)["parameters"]["columns"]
+    assert [columns[name]["weight"] for name in ("age", "income")] == [2, 3]
+    assert [columns[name]["digits"] for name in ("age", "income")] == [0, 1]
+
+
+def test_text_of_a_csv_gets_types_in_a_format_that_has_them(command: Command, survey: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    roles = ["--quasi", "town", "--confidential", "rest", "--identifier", "name", "--order", "kept"]
+    assert command("protect", survey, "-o", out, "--k", 5, *roles).status == 0
+    released, original = pl.read_parquet(out), pl.read_csv(survey, try_parse_dates=True)
+    assert [str(dtype) for dtype in released.dtypes] == ["String", "String", "Int64", "Float64", "Date", "String"]
+    for name in ("age", "income", "born"):
+        assert released[name].equals(original[name])

@@ -129,7 +129,7 @@ MOMENT = datetime(2020, 5, 1, 12, 30, tzinfo=ZoneInfo("Europe/Vienna"))
         ([True, None, False], pl.Boolean),
         (["a", None, "b"], pl.String),
         (["a", None, "b"], pl.Categorical),
-        (["b", None, "a"], pl.Enum(["c", "b", "a"])),
+        (["b", None, "a"], pl.Enum(["b", "a"])),
         ([date(2020, 1, 1), None, date(1950, 2, 3)], pl.Date),
         ([MOMENT, None], pl.Datetime("ms", "Europe/Vienna")),
         ([MOMENT.replace(tzinfo=None), None], pl.Datetime("ns")),
@@ -177,3 +177,9 @@ def test_other_objects_are_refused(data: object) -> None:
 def test_a_frame_without_records_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no records"):
         accept(pl.DataFrame({"a": []}))
+
+
+def test_a_category_that_is_not_released_leaves_no_trace() -> None:
+    column = pl.Series("x", ["b", "c", "a"], dtype=pl.Enum(["c", "b", "a"]))
+    attribute = read(accept(column.to_frame()))
+    assert attribute.column(np.array([0.0, 0.0, 1.0])).dtype == pl.Enum(["b", "a"])

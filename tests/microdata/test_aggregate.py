@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.data.attributes import Attribute
-from discreet.microdata.aggregate import aggregate
+from discreet.microdata.aggregate import aggregate, fill
 
 VALUES = st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(-50, 50))), min_size=1, max_size=60)
 
 
-def attribute(values: np.ndarray, by: str, *, coded: bool = False, missing: str = "separate") -> Attribute:
+def attribute(values: np.ndarray, by: str, *, coded: bool = False) -> Attribute:
     kind = "nominal" if coded else "numeric"
     categories = pl.Series(range(200)) if coded else None
-    return Attribute("x", kind, values, pl.Float64(), categories=categories, aggregate=by, missing=missing)
+    return Attribute("x", kind, values, pl.Float64(), categories=categories, aggregate=by)
 
 
 def case(pairs: list[tuple[int, int | None]]) -> tuple[np.ndarray, np.ndarray]:
@@ -66,9 +66,14 @@ def test_equal_values_stay_what_they_were(value: float) -> None:
     assert aggregate(attribute(np.full(7, value), "mean"), np.zeros(7, np.int64)).tolist() == [value] * 7
 
 
-def test_imputation_fills_from_the_group_and_else_from_the_column() -> None:
+def test_filling_takes_the_aggregate_of_the_column() -> None:
+    values = np.array([1.0, np.nan, 3.0, np.nan, 8.0])
+    assert fill(attribute(values, "mean")).tolist() == [1.0, 4.0, 3.0, 4.0, 8.0]
+    assert fill(attribute(values, "median")).tolist() == [1.0, 3.0, 3.0, 3.0, 8.0]
+
+
+def test_a_group_without_values_stays_missing() -> None:
     values, labels = np.array([1.0, np.nan, 3.0, np.nan, np.nan]), np.array([0, 0, 0, 1, 1])
-    assert aggregate(attribute(values, "mean", missing="impute"), labels).tolist() == [2.0] * 5
     kept = aggregate(attribute(values, "mean"), labels)
     assert kept[:3].tolist() == [2.0] * 3
     assert np.isnan(kept[3:]).all()

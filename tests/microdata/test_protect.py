@@ -222,5 +222,5 @@ def test_an_unsafe_release_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         return values
 
     monkeypatch.setattr(module, "aggregate", leaky)
-    with pytest.raises(discreet.PromiseNotKept, match="2 combinations of age occur fewer than 3 times"):
+    with pytest.raises(discreet.PromiseNotKept, match="2 combinations of age have fewer than 3 records"):
         discreet.protect(pl.DataFrame(PLAIN), k=3, quasi="age", ignore="rest")

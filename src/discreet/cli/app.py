@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, Parameter
 
 from discreet._version import __version__
+from discreet.cli import INTERRUPTED
 from discreet.cli.example import example
 from discreet.cli.methods import methods
 from discreet.cli.protect import protect
 from discreet.cli.verify import verify
 from discreet.errors import DiscreetError
 
-USAGE, REFUSED, INTERRUPTED = 2, 1, 130
+USAGE, REFUSED = 2, 1
 
 app = App(
     name="discreet",

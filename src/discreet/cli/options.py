@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, Token
 
@@ -45,8 +45,16 @@ def _option(converter: Callable[[Any, Sequence[Token]], Any], metavar: str) -> P
 
 
 Columns = Annotated[list[str] | None, _option(_split, "COLUMNS")]
-Orders = Annotated[dict[str, list[str] | None] | None, _option(_orders, "COLUMN=ORDER")]
-Weights = Annotated[dict[str, float] | None, _option(_pairs(float, "column=number"), "COLUMN=NUMBER")]
-Aggregates = Annotated[dict[str, str] | None, _option(_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
-Digits = Annotated[dict[str, int] | None, _option(_pairs(int, "column=digits"), "COLUMN=DIGITS")]
-Params = Annotated[dict[str, str] | None, _option(_pairs(str, "parameter=value"), "NAME=VALUE")]
+if TYPE_CHECKING:
+    Orders = dict[str, list[str] | None] | None
+    Weights = dict[str, float] | None
+    Aggregates = dict[str, str] | None
+    Digits = dict[str, int] | None
+    Params = dict[str, str] | None
+else:
+    # Declared as lists, since only then all occurrences of an option reach its reader, which makes one mapping of them.
+    Orders = Annotated[list[Any] | None, _option(_orders, "COLUMN=ORDER")]
+    Weights = Annotated[list[Any] | None, _option(_pairs(float, "column=number"), "COLUMN=NUMBER")]
+    Aggregates = Annotated[list[Any] | None, _option(_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
+    Digits = Annotated[list[Any] | None, _option(_pairs(int, "column=digits"), "COLUMN=DIGITS")]
+    Params = Annotated[list[Any] | None, _option(_pairs(str, "parameter=value"), "NAME=VALUE")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from types import TracebackType
 from typing import Any
@@ -16,13 +17,14 @@ class Reporter:
         self.quiet = quiet
         self._stage, self._fraction = "", 0.0
         self._lock = threading.Lock()
+        self._over = False
         self._bar: Any = None
         self._task: Any = None
         self._timer = threading.Timer(PATIENCE, self._appear)
         self._timer.daemon = True
 
     def __enter__(self) -> Reporter:
-        if not self.quiet:
+        if not self.quiet and sys.stderr.isatty():
             self._timer.start()
         return self
 
@@ -38,7 +40,7 @@ class Reporter:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         with self._lock:
-            if self._timer.finished.is_set() and self._stage == "":
+            if self._over:
                 return
             self._bar = Progress(
                 SpinnerColumn(),
@@ -62,5 +64,6 @@ class Reporter:
     ) -> None:
         self._timer.cancel()
         with self._lock:
+            self._over = True
             if self._bar is not None:
                 self._bar.stop()

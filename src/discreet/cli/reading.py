@@ -22,11 +22,11 @@ class Reading:
     delimiter
         Of a CSV file.
     encoding
-        Of a CSV file, such as utf-8 or cp1252.
+        Of a CSV, Stata, SPSS or SAS file, such as utf-8 or cp1252.
     decimal
         Decimal mark of a CSV file.
     header
-        Whether the first line of a CSV file names its columns.
+        Whether the first line of a CSV file, or the first row of a sheet, names the columns.
     sheet
         Sheet of an Excel file; the first by default.
     """

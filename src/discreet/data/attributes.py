@@ -59,7 +59,12 @@ class Attribute:
         if self.categories is not None:
             codes = pl.Series(np.where(np.isnan(values), 0, values).astype(np.int64))
             codes = codes.set(pl.Series(np.isnan(values)), None)
-            return self.categories.gather(codes).alias(self.name)
+            column = self.categories.gather(codes).alias(self.name)
+            if not isinstance(column.dtype, pl.Enum):
+                return column
+            # A category that is not released must not stand in the column's list of categories either.
+            used = set(column.drop_nulls().unique().to_list())
+            return column.cast(pl.String).cast(pl.Enum([text for text in column.dtype.categories if text in used]))
         if self.form is not None:
             return write_dates(values, self.form, self.dtype).alias(self.name)
         rounded = values if self.digits is None else np.round(values, self.digits)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.data.source import Source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """A frame that came in.
 
@@ -41,7 +41,7 @@ class Dataset:
         Turns a released frame into the kind of frame that came in.
     """
 
-    frame: pl.DataFrame
+    frame: pl.DataFrame = field(repr=False)
     name: str
     place: Callable[[int], str]
     textual: bool = False

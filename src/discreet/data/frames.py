@@ -96,10 +96,13 @@ def _as_pandas(original: Any, schema: pl.Schema, released: pl.DataFrame, untouch
             columns[name] = original[name].reset_index(drop=True)
             continue
         column = released[name].to_pandas()
-        if released.schema[name] == schema[name]:
+        if released.schema[name].base_type() == schema[name].base_type():
             # A blanked value does not fit into numpy's integers: such a column stays a float.
             with contextlib.suppress(ValueError, TypeError):
                 column = column.astype(original[name].dtype)
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            # A category that is not released must not stand in the column's list of categories either.
+            column = column.cat.remove_unused_categories()
         columns[name] = column
     return pd.DataFrame(columns)
 

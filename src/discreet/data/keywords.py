@@ -18,13 +18,14 @@ def settle(
     config: Config,
     *,
     roles: Mapping[str, Names],
+    numeric: Names = None,
     nominal: Names = None,
     ordinal: Orders = None,
     date: Names = None,
     weights: Mapping[str, float] | None = None,
     aggregate: Mapping[str, str] | None = None,
     digits: Mapping[str, int] | None = None,
-    missing: str = "separate",
+    missing: str | None = None,
 ) -> Declarations:
     """Declarations of all columns from keywords and configuration."""
     said = {role: as_names(role, roles.get(role)) for role in ROLES}
@@ -35,12 +36,15 @@ def settle(
         for role in ROLES
     }
     details: dict[str, dict[str, Any]] = {name: dict(detail) for name, detail in config.details.items()}
-    for name, kind, order in _kinds(nominal, ordinal, date):
+    for name, kind, order in _kinds(numeric, nominal, ordinal, date):
         details.setdefault(name, {}).update(kind=kind, order=order)
     for key, values in (("weight", weights), ("aggregate", aggregate), ("digits", digits)):
         for name, value in _mapping(key, values).items():
             details.setdefault(name, {})[key] = value
-    return declare(names, merged, details, missing)
+    if missing is not None:
+        for detail in details.values():
+            detail.pop("missing", None)
+    return declare(names, merged, details, missing or config.options.get("missing", "separate"))
 
 
 def as_names(keyword: str, value: Names) -> list[str]:
@@ -58,8 +62,11 @@ def _same_rest(name: str) -> tuple[str, ...]:
     return ("all", "rest") if name in ("all", "rest") else ()
 
 
-def _kinds(nominal: Names, ordinal: Orders, date: Names) -> list[tuple[str, str, tuple[str, ...] | None]]:
-    found: list[tuple[str, str, tuple[str, ...] | None]] = [(n, "nominal", None) for n in as_names("nominal", nominal)]
+def _kinds(
+    numeric: Names, nominal: Names, ordinal: Orders, date: Names
+) -> list[tuple[str, str, tuple[str, ...] | None]]:
+    found: list[tuple[str, str, tuple[str, ...] | None]] = [(n, "numeric", None) for n in as_names("numeric", numeric)]
+    found += [(name, "nominal", None) for name in as_names("nominal", nominal)]
     if isinstance(ordinal, Mapping):
         for name, order in ordinal.items():
             if isinstance(order, str):

@@ -7,6 +7,8 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+from discreet.data.numbers import MISSING_WORDS
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -104,6 +106,7 @@ def decimal_of(frame: pl.DataFrame, delimiter: str) -> tuple[str, bool]:
         if not series.str.contains(",", literal=True).any():
             continue
         values = series.drop_nulls()
+        values = values.filter(~values.str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS)))
         if values.str.contains(r"^\s*[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?\s*$").all():
             with_comma = values.filter(values.str.contains(",", literal=True))
             if with_comma.str.contains(r"^\s*[+-]?\d{1,3},\d{3}\s*$").all():

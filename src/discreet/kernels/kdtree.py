@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.compiling import uninterrupted
 from discreet.kernels.jit import kernel
 from discreet.kernels.selection import part_at
 
@@ -36,9 +37,18 @@ class Tree(NamedTuple):
     bounds: Floats
 
 
-@kernel
 def grow(points: Floats) -> Tree:
-    """Build a balanced tree over all points, splitting each node at the median of its widest attribute."""
+    """Build a balanced tree over all points, splitting each node at the median of its widest attribute.
+
+    The compiled function calls Python to make the tuple it returns, and an interrupt there would bring the process down.
+    """
+    with uninterrupted():
+        return _grow(points)
+
+
+@kernel
+def _grow(points: Floats) -> Tree:
+    """Build the tree."""
     n, d = points.shape
     leaf_size = SMALL_LEAF if d < MANY_ATTRIBUTES else LARGE_LEAF
     leaves = 1

@@ -30,7 +30,6 @@ class Rim(NamedTuple):
     counts: Ints  # records in the list; how many at its head are gone; looked at since the anchor was set
 
 
-@kernel
 def blank(n: int, d: int) -> Rim:
     """Make a rim that sets its anchor when first asked."""
     room = n // SHARE + 1

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from discreet.data.embedding import embed
+
 if TYPE_CHECKING:
-    from discreet.data.attributes import Values
-    from discreet.data.embedding import Embedding
+    from discreet.data.attributes import Attribute, Values
 
 
-def information_loss(
-    embedding: Embedding, original: Sequence[Values], released: Sequence[Values]
-) -> tuple[float, dict[str, float]]:
+def information_loss(attributes: Sequence[Attribute], released: Sequence[Values]) -> tuple[float, dict[str, float]]:
     """`il` = 100·SSE/SST in the original's embedding: in total, and per attribute.
 
     A value that was missing in the original takes no part. A value that is missing in the release only stands at its
-    attribute's mean: all that it told is lost.
+    attribute's mean: all that it told is lost. In the total an attribute counts by its weight; its own loss does not
+    depend on it. A mode in place of categories can lose more than the mean would, and so more than 100 %.
 
     Parameters
     ----------
-    embedding : Embedding
-        Fixed by the original.
-    original, released : sequences of arrays
-        Values of each attribute.
+    attributes : sequence of Attribute
+        The original.
+    released : sequence of arrays
+        The released values of each attribute.
     """
     import numpy as np
 
     sse_all, sst_all = 0.0, 0.0
     parts: dict[str, float] = {}
-    for axis, before, after in zip(embedding.axes, original, released, strict=True):
-        known = ~np.isnan(before)
+    embedding, _ = embed([replace(attribute, weight=1.0) for attribute in attributes])
+    for axis, attribute, after in zip(embedding.axes, attributes, released, strict=True):
+        known = ~np.isnan(attribute.values)
         x = np.zeros((int(known.sum()), axis.width))
         y = np.zeros_like(x)
-        axis.place(before[known], x)
+        axis.place(attribute.values[known], x)
         axis.place(after[known], y)
         sse, sst = float(np.sum((x - y) ** 2)), float(np.sum(x**2))
         parts[axis.name] = 100.0 * sse / sst if sst > 0 else 0.0
-        sse_all, sst_all = sse_all + sse, sst_all + sst
+        sse_all, sst_all = sse_all + attribute.weight * sse, sst_all + attribute.weight * sst
     return (100.0 * sse_all / sst_all if sst_all > 0 else 0.0), parts

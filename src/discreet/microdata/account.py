@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,4 +52,5 @@ def given(dataset: Dataset) -> dict[str, Any]:
         "sha256": sha256(source.path) if source else None,
         "records": dataset.frame.height,
         "columns": dataset.frame.width,
+        "dialect": asdict(source.dialect) if source and source.dialect else None,
     }

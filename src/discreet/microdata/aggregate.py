@@ -12,22 +12,31 @@ if TYPE_CHECKING:
 
 
 def aggregate(attribute: Attribute, labels: NDArray[np.int64]) -> Values:
-    """The released value of each record: its group's aggregate over those of the group that have a value.
+    """The released value of each record: the aggregate of its group; missing where the group has no value."""
+    import numpy as np
 
-    A group in which nobody has a value gets the aggregate of the whole column if missing values are imputed, and
-    stays missing otherwise.
+    have = ~np.isnan(attribute.values)
+    by_group = _by_group(attribute, attribute.values[have], labels[have], int(labels.max()) + 1)
+    released: Values = by_group[labels]
+    return released
+
+
+def fill(attribute: Attribute) -> Values:
+    """Values with each missing one replaced by the aggregate of the column.
+
+    Filling from the column and not from the group keeps every group's aggregate one over at least k records: with the
+    values of the group alone, that of the only one who has a value would be released as it is.
     """
     import numpy as np
 
-    groups = int(labels.max()) + 1
-    have = ~np.isnan(attribute.values)
-    by_group = _by_group(attribute, attribute.values[have], labels[have], groups)
-    if attribute.missing == "impute" and np.isnan(by_group).any():
-        seen = attribute.values[have]
-        overall = _by_group(attribute, seen, np.zeros(len(seen), np.int64), 1)[0]
-        by_group = np.where(np.isnan(by_group), overall, by_group)
-    released: Values = by_group[labels]
-    return released
+    missing = np.isnan(attribute.values)
+    if not missing.any():
+        return attribute.values
+    seen = attribute.values[~missing]
+    filled: Values = np.where(
+        missing, _by_group(attribute, seen, np.zeros(len(seen), np.int64), 1)[0], attribute.values
+    )
+    return filled
 
 
 def _by_group(attribute: Attribute, values: Values, labels: NDArray[np.int64], groups: int) -> Values:

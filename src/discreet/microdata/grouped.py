@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.microdata.classes import Classes
+    from discreet.microdata.method import Method
     from discreet.microdata.partition import Partition
     from discreet.microdata.settings import Settings
 
@@ -26,6 +27,7 @@ def group(
     from discreet.microdata.partition import assign, choose, partition_of
 
     name, method = choose(settings.method, settings.params, len(points))
+    _compile(method, points.shape[1], settings.k)
     labels = np.empty(len(points), np.int64)
     groups, done, start = 0, 0, clock.perf_counter()
     for rows in classes.rows:
@@ -51,3 +53,16 @@ def group(
         "trace": [],
     }
     return partition_of(points, labels, settings.k), search
+
+
+def _compile(method: Method, width: int, k: int) -> None:
+    """Run the method on a small case: compiling is no part of the search, nor can it be interrupted."""
+    import numpy as np
+
+    from discreet.kernels.compiling import uninterrupted
+    from discreet.microdata.method import Run
+    from discreet.microdata.partition import assign, partition_of
+
+    small = np.random.default_rng(0).normal(size=(max(2 * k, min(8 * k, 2_000)), width))
+    with uninterrupted():
+        partition_of(small, assign(method, small, k, Run()), k)

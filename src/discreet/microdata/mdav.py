@@ -22,7 +22,8 @@ class Mdav:
     Parameters
     ----------
     ending : {"generic", "chapter"}
-        How the last records are grouped. "generic" is MDAV-generic, as above. "chapter" is the 2008 chapter's
+        How the last records are grouped. "generic" is MDAV-generic: two groups of 2k to 3k−1
+        records, one of fewer. "chapter" is the 2008 chapter's
         Algorithm 1: pairs of groups while at least 2k records remain, then one group of the rest if they are k or more,
         otherwise each of them joins the group with the nearest centroid.
 

@@ -29,6 +29,7 @@ def protect(
     identifier: Names | None = None,
     by: Names | None = None,
     ignore: Names | None = None,
+    numeric: Names | None = None,
     nominal: Names | None = None,
     ordinal: Mapping[str, Sequence[str] | None] | Sequence[str] | None = None,
     date: Names | None = None,
@@ -66,6 +67,8 @@ def protect(
         Columns that divide the data into strata, released unchanged; each stratum is protected on its own.
     ignore : list of str
         Further columns that are not released. `rest` stands for those with no other role.
+    numeric : list of str
+        Columns whose values are numbers, where the data would say otherwise.
     nominal : list of str
         Columns whose values are categories without order, also where they are numbers.
     ordinal : mapping of str to list of str
@@ -80,7 +83,7 @@ def protect(
         Decimal digits to round a column's aggregates to; 0 keeps whole numbers whole.
     missing : {"separate", "impute", "error"}
         Group records within their pattern of missing values (the default); fill missing values with the aggregate of
-        their group; or refuse them.
+        their column first; or refuse them.
     method : str
         How records are grouped; `discreet methods` lists the methods. By default the best for the size of the data.
     params : mapping
@@ -130,13 +133,14 @@ def protect(
         dataset.frame.columns,
         said,
         roles=roles,
+        numeric=numeric,
         nominal=nominal,
         ordinal=ordinal,
         date=date,
         weights=weights,
         aggregate=aggregate,
         digits=digits,
-        missing=settings.missing,
+        missing=missing,
     )
     attributes = []
     assumed: dict[str, list[str]] = {}
@@ -164,7 +168,7 @@ def _release(
     from discreet.data.embedding import embed
     from discreet.measures.loss import information_loss
     from discreet.microdata.account import given, parameters
-    from discreet.microdata.aggregate import aggregate
+    from discreet.microdata.aggregate import aggregate, fill
     from discreet.microdata.grouped import group
     from discreet.release.evidence import evidence
     from discreet.release.release import Release
@@ -173,7 +177,12 @@ def _release(
 
     embedding, constant = embed(attributes)
     kept = [
-        replace(attribute, values=np.where(classes.blank[:, column], np.nan, attribute.values))
+        replace(
+            attribute,
+            values=fill(attribute)
+            if attribute.missing == "impute"
+            else np.where(classes.blank[:, column], np.nan, attribute.values),
+        )
         for column, attribute in enumerate(attributes)
     ]
     partition, search = group(embedding.points([attribute.values for attribute in kept]), classes, settings, tell)
@@ -188,7 +197,7 @@ def _release(
     verification = check(frame, promise)
     if not verification:
         raise PromiseNotKept(f"the release is refused. {verification.words()}")
-    il, parts = information_loss(embedding, [a.values for a in attributes], released)
+    il, parts = information_loss(attributes, released)
     sizes = partition.sizes
     measures = {
         "il": il,

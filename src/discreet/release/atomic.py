@@ -53,7 +53,7 @@ class AtomicFiles:
         if target.is_dir():
             raise InputError(f"{target} is a folder; name a file")
         if target.exists() and not self.force:
-            raise InputError(f"{target} exists already; choose another name, or force to replace it")
+            raise InputError(f"{target} exists already; choose another name, or replace it with --force (force=True)")
 
     def __enter__(self) -> AtomicFiles:
         return self

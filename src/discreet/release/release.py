@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.digest import sha256
+from discreet.data.typed import typed
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, WriteError
 from discreet.release.evidence import record, write_json
@@ -110,8 +111,11 @@ class Release:
             _spare(self._source.path, files)
         format_name = check_writable_format(path)
         map_format = check_writable_format(row_map) if row_map else ""
-        rows = sort_order(self._frame) if order == "sorted" else None
-        frame = self._frame if rows is None else self._frame[rows]
+        frame = self._frame
+        if self._source is not None and self._source.dialect is not None and format_name not in ("csv", "tsv"):
+            frame = typed(frame, self._source.dialect.decimal)
+        rows = sort_order(frame) if order == "sorted" else None
+        frame = frame if rows is None else frame[rows]
         with AtomicFiles(files.values(), force=force) as atomic:
             verdict = self._write_verified(frame, atomic.temporary(path), path, format_name)
             account = self.evidence | {

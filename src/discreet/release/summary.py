@@ -31,7 +31,8 @@ def summary(
     given, measures, search = account["input"], account["measures"], account["search"]
     lines = [f"{given['file'] or 'frame'}: {given['records']:,} records protected, k = {promise.k}", ""]
     lines += _columns(account["parameters"]["columns"])
-    groups = f"{measures['groups']:,} groups of {_range(measures['smallest_group'], measures['largest_group'])} records"
+    sizes = _range(measures["smallest_group"], measures["largest_group"])
+    groups = f"{measures['groups']:,} {'group' if measures['groups'] == 1 else 'groups'} of {sizes} records"
     params = ", ".join(f"{name} {value}" for name, value in search["params"].items())
     method = f"{search['method']} ({params})" if params else search["method"]
     lines += _entry("Method", f"{method}: {groups}, {search['seconds']:.1f} s")

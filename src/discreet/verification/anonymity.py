@@ -71,14 +71,24 @@ class Verification:
         least = min(check.smallest for check in self.checks)
         if self.passed:
             count = sum(check.combinations for check in self.checks)
-            return f"passed: {count:,} combinations in {self.records:,} records, the rarest {least} times"
+            found = f"{_count(count, 'combination')} in {_count(self.records, 'record')}"
+            return f"passed: {found}, the rarest {_times(least)}"
         bad = [check for check in self.checks if not check.passed]
         many = sum(check.too_small for check in bad)
         exposed = sum(check.exposed for check in bad)
         return (
-            f"NOT KEPT: {many:,} combinations of {', '.join(bad[0].columns)} occur fewer than {self.promise.k} times "
-            f"({exposed:,} records; the rarest {least} times)"
+            f"NOT KEPT: {_count(many, 'combination')} of {', '.join(bad[0].columns)} {'has' if many == 1 else 'have'} "
+            f"fewer than {self.promise.k} records ({_count(exposed, 'record')} exposed; the rarest stands "
+            f"{_times(least)})"
         )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
 
 
 def check(frame: pl.DataFrame, promise: Promise) -> Verification:
@@ -94,10 +104,10 @@ def check(frame: pl.DataFrame, promise: Promise) -> Verification:
     if frame.height == 0:
         raise InputError("the release has no records")
     plain = frame.select(promise.columns()).with_columns(cs.float().fill_nan(None))
-    return Verification(promise, frame.height, tuple(_count(plain, promise, group) for group in promise.groups))
+    return Verification(promise, frame.height, tuple(_tally(plain, promise, group) for group in promise.groups))
 
 
-def _count(frame: pl.DataFrame, promise: Promise, group: Sequence[str]) -> GroupCheck:
+def _tally(frame: pl.DataFrame, promise: Promise, group: Sequence[str]) -> GroupCheck:
     import polars as pl
 
     columns = [*promise.by, *group]

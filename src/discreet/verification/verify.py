@@ -56,7 +56,7 @@ def verify(
     >>> bool(discreet.verify(frame, quasi=["age"], k=2))
     True
     >>> print(discreet.verify(frame, quasi=["age", "town"], k=2).words())
-    NOT KEPT: 2 combinations of age, town occur fewer than 2 times (2 records; the rarest 1 times)
+    NOT KEPT: 2 combinations of age, town have fewer than 2 records (2 records exposed; the rarest stands once)
     """
     from discreet.data.dataset import accept
 

@@ -53,7 +53,9 @@ def make(name: str, folder: str | Path, *, n: int | None = None, seed: int = 1, 
     written = [folder / one for one in (f"{name}.csv", f"{name}.toml", *hierarchies)]
     there = [path.name for path in written if path.exists()]
     if there and not force:
-        raise InputError(f"{folder}: {', '.join(there)} exists already; choose another folder, or force to replace it")
+        raise InputError(
+            f"{folder}: {', '.join(there)} exists already; choose another folder, or replace it with --force"
+        )
     data = _data(name, n, seed)
     texts = {f"{name}.toml": (files("discreet.data.examples") / f"{name}.toml").read_text("utf-8")}
     texts |= {hierarchy: text() for hierarchy, text in hierarchies.items()}
