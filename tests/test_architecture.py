@@ -19,8 +19,8 @@ FLOORS = [
     ["measures", "verification", "release"],
     ["evolution", "kernels", "data"],
 ]
-SAME_FLOOR = {"release": {"verification"}, "grouping": {"microdata"}}
-EVERYBODY = {"errors", "_version"}
+SAME_FLOOR = {"release": {"verification", "measures"}, "grouping": {"microdata"}}
+EVERYBODY = {"errors", "text", "_version"}
 
 
 def floor(room: str) -> int:

@@ -10,17 +10,19 @@ from discreet._version import __version__
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 
 if TYPE_CHECKING:
+    from discreet.measures.measure import measure
     from discreet.microdata.partition import partition
     from discreet.microdata.protect import protect
     from discreet.verification.verify import verify
 
 _VERBS = {
+    "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
     "protect": "discreet.microdata.protect",
     "verify": "discreet.verification.verify",
 }
 
-__all__ = ["DiscreetError", "InputError", "PromiseNotKept", "__version__", "partition", "protect", "verify"]
+__all__ = ["DiscreetError", "InputError", "PromiseNotKept", "__version__", "measure", "partition", "protect", "verify"]
 
 
 def __getattr__(name: str) -> Any:

@@ -387,3 +387,93 @@ def test_text_of_a_csv_gets_types_in_a_format_that_has_them(command: Command, su
     assert [str(dtype) for dtype in released.dtypes] == ["String", "String", "Int64", "Float64", "Date", "String"]
     for name in ("age", "income", "born"):
         assert released[name].equals(original[name])
+
+
+def test_one_file_under_two_names_is_refused(command: Command, survey: Path, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    for other in ("sub/../out.csv", "link/out.csv"):
+        for option in ("--evidence", "--row-map"):
+            result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *ROLES, option, tmp_path / other)
+            assert result.status == 2
+            assert "same name" in result.err
+    config = tmp_path / "survey.toml"
+    config.write_text("k = 5\n")
+    result = command(
+        "protect", survey, "-o", tmp_path / "out.csv", "--config", config, *ROLES, "--evidence", config, "--force"
+    )
+    assert result.status == 2
+    assert "never written over" in result.err
+
+
+def test_a_first_record_is_not_published_as_column_names(command: Command, tmp_path: Path) -> None:
+    source = tmp_path / "people.csv"
+    source.write_text(f"{CANARY}a,{CANARY}b\nAnna,x\nBob,y\nCy,z\nDi,w\n")
+    for roles in (["--quasi", "all"], ["--quasi", "column_1"]):
+        result = command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, *roles)
+        assert result.status == 2
+        assert "--header" in result.err
+    assert (
+        command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, "--quasi", "all", "--header", "no").status == 0
+    )
+    source.write_text("name,town\nAnna,x\nBob,y\nCy,z\nDi,w\n")
+    named = ["--quasi", "town", "--ignore", "rest", "--force"]
+    assert command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, *named).status == 0
+
+
+def test_codes_too_long_for_a_double_stay_text(command: Command, tmp_path: Path) -> None:
+    source, out = tmp_path / "codes.csv", tmp_path / "codes.parquet"
+    codes = [f"12345678901234567890{i}" for i in range(6)]
+    source.write_text("a,code\n" + "".join(f"{i},{code}\n" for i, code in enumerate(codes)))
+    assert command("protect", source, "-o", out, "--k", 3, "--quasi", "a", "--confidential", "code").status == 0
+    assert sorted(pl.read_parquet(out)["code"]) == codes
+
+
+def test_verify_reads_a_release_as_its_record_says(command: Command, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    # The name of the column is also one of its values, so that the header cannot be told from a record.
+    source.write_text("urban,sex\n" + "urban,f\nrural,m\n" * 4)
+    assert command("protect", source, "-o", out, "--k", 2, "--quasi", "all", "--header", "yes").status == 0
+    result = command("verify", out, "--promise", f"{out}.release.json")
+    assert result.status == 0, result.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_being_told_to_end_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    big = tmp_path / "big.csv"
+    pl.DataFrame({"x": range(400_000), "y": [(i * 7919) % 400_009 for i in range(400_000)]}).write_csv(big)
+    process = subprocess.Popen(
+        [
+            *DISCREET,
+            "protect",
+            str(big),
+            "-o",
+            str(tmp_path / "out.csv"),
+            "--k",
+            "50",
+            "--quasi",
+            "all",
+            "--method",
+            "md",
+        ],
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(2)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == [big]
+
+
+def test_it_works_where_no_cache_can_be_written(survey: Path, tmp_path: Path) -> None:
+    code = (
+        "import numba.core.caching as c\n"
+        "c.CacheImpl._locator_classes = []\n"
+        "import sys\nfrom discreet.cli.app import run\nsys.exit(run(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "protect", str(survey), "-o", str(tmp_path / "out.csv"), "--k", "5", "--quasi", "age",
+         "--ignore", "rest", "--method", "univariate", "--measures", "none"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -132,6 +132,11 @@ NAMES = ["csv", "tsv", "parquet", "arrow", "excel", "stata", "spss", "zsav", "sa
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_written_is_read_back_whatever_it_looks_like(tmp_path: Path, name: str) -> None:
     frame = pl.DataFrame({"a": ["7", None, "9", None], "b": ["1,5", None, "x", None]})  # blank records, numbers as text
+    if name == "excel":
+        # Every reader of Excel files drops a blank row: it would be a release with a record fewer.
+        with pytest.raises(InputError, match="blank in all columns"):
+            files.write(frame, tmp_path / ".hidden", format_name=name, like=None)
+        frame = frame.filter(pl.col("a").is_not_null())
     files.write(frame, tmp_path / ".hidden", format_name=name, like=None)
     assert files.read_back(tmp_path / ".hidden", name).rows() == frame.rows()
 

@@ -159,8 +159,8 @@ def test_rounding_never_writes_a_negative_zero() -> None:
 
 
 def test_a_frame_with_lists_or_mixed_objects_is_refused_without_a_value() -> None:
-    with pytest.raises(InputError, match="'x' holds values that are no numbers"):
-        accept(pl.DataFrame({"x": [[1], [2]]}))
+    with pytest.raises(InputError, match="'x' is of type .* which cannot be protected"):
+        read(accept(pl.DataFrame({"x": [[1], [2]]})))
     import pandas as pd
 
     with pytest.raises(InputError, match="'x' mixes values") as error:
@@ -183,3 +183,28 @@ def test_a_category_that_is_not_released_leaves_no_trace() -> None:
     column = pl.Series("x", ["b", "c", "a"], dtype=pl.Enum(["c", "b", "a"]))
     attribute = read(accept(column.to_frame()))
     assert attribute.column(np.array([0.0, 0.0, 1.0])).dtype == pl.Enum(["b", "a"])
+
+
+def test_categories_of_numbers_are_categories() -> None:
+    import pandas as pd
+    import pyarrow as pa
+
+    assert read(accept(pd.DataFrame({"x": pd.Categorical([3, 1, 3])}))).kind == "nominal"
+    assert read(accept(pa.table({"x": pa.array([3, 1, 3]).dictionary_encode()}))).kind == "nominal"
+    ordered = pa.DictionaryArray.from_arrays([0, 1, 0], ["low", "high"], ordered=True)
+    attribute = read(accept(pa.table({"x": ordered})))
+    assert (attribute.kind, attribute.values.tolist()) == ("ordinal", [0, 1, 0])
+
+
+def test_an_order_of_whole_numbers_fits_a_column_of_floats() -> None:
+    attribute = read(accept(pl.DataFrame({"x": [2.0, 1.0, None]})), ordinal={"x": ["1", "2"]})
+    assert attribute.values.tolist()[:2] == [1, 0]
+
+
+@pytest.mark.parametrize(("dtype", "values"), [(pl.Int8, [120, 127, 5]), (pl.Decimal(3, 1), ["95.0", "96.0", "1.0"])])
+def test_rounding_beyond_the_type_widens_it(dtype: pl.DataType, values: list[object]) -> None:
+    column = pl.Series("x", values).cast(dtype)
+    attribute = read(accept(column.to_frame()), digits={"x": -1})
+    released = attribute.column(np.array([127.0, 96.0]))
+    assert released.cast(pl.Float64).to_list() == [130.0, 100.0]
+    assert attribute.as_written(np.array([127.0, 96.0])).tolist() == [130.0, 100.0]

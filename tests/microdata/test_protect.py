@@ -224,3 +224,72 @@ def test_an_unsafe_release_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "aggregate", leaky)
     with pytest.raises(discreet.PromiseNotKept, match="2 combinations of age have fewer than 3 records"):
         discreet.protect(pl.DataFrame(PLAIN), k=3, quasi="age", ignore="rest")
+
+
+def test_il_is_that_of_the_values_written() -> None:
+    frame = pl.DataFrame({"a": [1.0, 2, 3, 4, 5, 6, 7, 8]})
+    release = discreet.protect(frame, k=2, quasi="a", digits={"a": -1})
+    x, y = frame["a"].to_numpy(), release.data["a"].to_numpy()
+    assert release.measures["il"] == pytest.approx(100 * ((x - y) ** 2).sum() / ((x - x.mean()) ** 2).sum())
+    days = pl.DataFrame({"d": [0, 1, 2, 3]}).cast(pl.Date)
+    release = discreet.protect(days, k=2, quasi="d")
+    x, y = (frame["d"].cast(pl.Int32).to_numpy() for frame in (days, release.data))
+    assert release.measures["il"] == pytest.approx(100 * ((x - y) ** 2).sum() / ((x - x.mean()) ** 2).sum())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"weights": {"age": "x"}}, "weight must be a number"),
+        ({"digits": {"age": 1.5}}, "digits must be a whole number"),
+        ({"ordinal": {"town": 1}}, "must be a list"),
+        ({"weights": {1: 1}}, "expected a mapping"),
+        ({"config": 3}, "config must be the path"),
+        ({"params": {3: 3}}, "params must be a mapping"),
+        ({"params": {"gamma": 1}}, "name the method too"),
+        ({"measures": "everything"}, "unknown measure"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_named(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        discreet.protect(pl.DataFrame(PLAIN), **{**OPTIONS, **change})
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    release = discreet.protect(pl.DataFrame(PLAIN), **{**OPTIONS, "k": np.int64(3), "seed": np.int64(2)})
+    assert release.evidence["parameters"]["k"] == 3
+    assert type(release.evidence["parameters"]["seed"]) is int
+    assert discreet.verify(release.data, quasi=["age", "town"], k=int(np.int64(3)))
+
+
+def test_odd_frames_get_an_answer_or_a_clear_error() -> None:
+    twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(InputError, match="unique"):
+        discreet.protect(twice, k=2, quasi="all")
+    seconds = pa.table({"q": pa.array([0, 1, 5, 8], pa.timestamp("s"))})
+    assert discreet.protect(seconds, k=2, quasi="q").data.num_rows == 4
+    nested = pl.DataFrame({"a": [1, 2, 3, 4], "b": [[1], [2], [3], [4]]})
+    assert discreet.protect(nested, k=2, quasi="a", ignore="b").data.columns == ["a"]
+    wide = pa.table({"a": pa.array([1, 2], pa.decimal256(60))})
+    with pytest.raises(InputError, match="'a' has the type"):
+        discreet.protect(wide, k=2, quasi="a")
+
+
+@pytest.mark.parametrize("path", [3, "", "."])
+def test_a_path_that_is_none_is_refused(path: Any) -> None:
+    with pytest.raises(InputError):
+        discreet.protect(pl.DataFrame(PLAIN), **OPTIONS).write(path)
+
+
+def test_zero_has_one_spelling_in_a_stratum(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"s": [0.0, -0.0, 0.0, -0.0], "a": [1, 2, 3, 4]})
+    written = discreet.protect(frame, k=3, quasi="a", by="s").write(tmp_path / "out.csv")
+    assert written.verification.passed
+
+
+def test_many_missing_patterns_are_grouped() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 25))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    release = discreet.protect(pl.DataFrame(X, schema=[f"c{i}" for i in range(25)]), k=5, quasi="all", measures="none")
+    assert min(Counter(release.data.rows()).values()) >= 5

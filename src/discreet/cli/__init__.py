@@ -1,6 +1,7 @@
 """The command line: a thin shell over the public verbs."""
 
 import os
+import signal
 import sys
 
 INTERRUPTED = 130
@@ -9,6 +10,9 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line and exit with its status."""
     try:
+        # To be told to end is an interruption too: what is half written must go.
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            signal.signal(number, signal.default_int_handler)
         from discreet.cli.app import run
 
         status = run(sys.argv[1:])

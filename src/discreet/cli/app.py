@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError, Parameter
 from discreet._version import __version__
 from discreet.cli import INTERRUPTED
 from discreet.cli.example import example
+from discreet.cli.measure import measure
 from discreet.cli.methods import methods
 from discreet.cli.protect import protect
 from discreet.cli.verify import verify
@@ -30,7 +31,7 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for command in (protect, verify, methods, example):
+for command in (protect, verify, measure, methods, example):
     app.command(command)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,8 +10,9 @@ from cyclopts import Parameter, Token
 
 
 def _split(_type: Any, tokens: Sequence[Token]) -> list[str]:
-    """`--quasi age,income --quasi region`: names after commas, or the option again."""
-    return [name.strip() for token in tokens for name in token.value.split(",") if name.strip()]
+    """`--quasi age,income --quasi region`: names after commas, or the option again; a name with a comma in quotes."""
+    rows = csv.reader((token.value for token in tokens), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
 
 
 def _pairs(convert: Callable[[str], Any], what: str) -> Callable[[Any, Sequence[Token]], dict[str, Any]]:

@@ -41,6 +41,7 @@ def protect(
     steps: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    measures: Columns = None,
     order: Literal["sorted", "kept"] = "sorted",
     row_map: Path | None = None,
     evidence: Path | None = None,
@@ -84,12 +85,17 @@ def protect(
     """
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format
+    from discreet.errors import InputError
     from discreet.release.atomic import AtomicFiles
     from discreet.release.evidence import as_json
+    from discreet.release.release import files_of
 
     # What would fail at the end is refused before the work begins.
     check_writable_format(output)
-    AtomicFiles([output], force=force)
+    files = files_of(output, row_map=row_map, evidence=evidence)
+    AtomicFiles(files.values(), force=force)
+    if config and config.exists() and any(path.exists() and path.samefile(config) for path in files.values()):
+        raise InputError(f"{config} is the configuration, which is never written over; choose another name")
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
         release = verb(
@@ -115,6 +121,7 @@ def protect(
             steps=steps,
             seed=seed,
             threads=threads,
+            measures=measures or "fast",
             progress=report,
         )
         report("writing", 0.0)

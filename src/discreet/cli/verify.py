@@ -52,7 +52,13 @@ def verify(
     json
         Print the verdict as JSON to standard output.
     """
-    verdict = verb(reading.read(release), promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
+    from discreet.cli.progress import Reporter
+
+    with Reporter(quiet=quiet) as report:
+        report("verifying", 0.0)
+        # Where nothing is said of the reading, the record of the release knows best.
+        source = release if reading == DETECT else reading.read(release)
+        verdict = verb(source, promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
     if json:
         from discreet.release.evidence import as_json
 

@@ -51,6 +51,20 @@ class Attribute:
     missing: str = "separate"
     digits: int | None = None
 
+    def as_written(self, values: Values) -> Values:
+        """Released values as they will stand in the column: rounded to its digits, its days or its type."""
+        import numpy as np
+        import polars as pl
+
+        if self.categories is not None:
+            return values
+        if self.form is not None:
+            return np.round(values)
+        digits = self.digits if self.digits is not None else getattr(self.dtype, "scale", None)
+        rounded = values if digits is None else np.round(values, digits)
+        # Adding zero turns -0.0 into 0.0, which would be another value on paper.
+        return (rounded.astype(np.float32).astype(np.float64) if self.dtype == pl.Float32 else rounded) + 0.0
+
     def column(self, values: Values) -> pl.Series:
         """Released values as a column, in the type that came in where the values allow it."""
         import numpy as np
@@ -67,9 +81,13 @@ class Attribute:
             return column.cast(pl.String).cast(pl.Enum([text for text in column.dtype.categories if text in used]))
         if self.form is not None:
             return write_dates(values, self.form, self.dtype).alias(self.name)
-        rounded = values if self.digits is None else np.round(values, self.digits)
-        # Adding zero turns -0.0 into 0.0, which would be another value on paper.
-        column = pl.Series(self.name, rounded + 0.0, dtype=pl.Float64, nan_to_null=True)
+        column = pl.Series(self.name, self.as_written(values), dtype=pl.Float64, nan_to_null=True)
         if self.integral and self.digits is not None and self.digits <= 0:
-            return column.cast(self.dtype if self.dtype.is_integer() else pl.Int64)
-        return column.cast(self.dtype) if self.dtype.is_float() or self.dtype.is_decimal() else column
+            return _narrowed(column, self.dtype if self.dtype.is_integer() else pl.Int64())
+        return _narrowed(column, self.dtype) if self.dtype.is_float() or self.dtype.is_decimal() else column
+
+
+def _narrowed(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """The column in another type if that holds every value (rounding to 130 leaves the range of 8-bit integers)."""
+    narrow = column.cast(dtype, strict=False)
+    return column if narrow.null_count() > column.null_count() else narrow

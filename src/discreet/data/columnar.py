@@ -18,19 +18,25 @@ _WORDS = {"parquet": "a Parquet file", "arrow": "an Arrow file"}
 
 def read(path: Path, format_name: str) -> Source:
     """Read a Parquet ("parquet") or Arrow ("arrow") file; NaN becomes null, since both mean that no value is known."""
-    import polars as pl
     import polars.selectors as cs
 
     check_readable(path)
     table = _table(path, format_name)
     check_names(path, table.column_names)
     check_rows(path, table.num_rows)
-    # Custom metadata goes: pandas and R keep copies of values there (an index, attributes), which nobody would protect.
-    table = table.replace_schema_metadata(None).unify_dictionaries()
-    frame = pl.DataFrame([_series(path, table.field(i), table.column(i)) for i in range(table.num_columns)])
+    frame = to_frame(table, path.name)
     index = [name for name in frame.columns if name.startswith("__index_level_")]
     notes = (f"{path.name}: {listed(index)} was the row index of a pandas frame",) if index else ()
     return Source(frame.with_columns(cs.float().fill_nan(None)), path, format_name, notes=notes)
+
+
+def to_frame(table: Any, name: str) -> pl.DataFrame:
+    """An Arrow table as a frame; a column that cannot be converted is named."""
+    import polars as pl
+
+    # Custom metadata goes: pandas and R keep copies of values there (an index, attributes), which nobody would protect.
+    table = table.replace_schema_metadata(None).unify_dictionaries()
+    return pl.DataFrame([_series(name, table.field(i), table.column(i)) for i in range(table.num_columns)])
 
 
 def write(frame: pl.DataFrame, path: Path, format_name: str) -> None:
@@ -82,7 +88,7 @@ def _valid(table: Any) -> Any:
     return table
 
 
-def _series(path: Path, field: Any, column: Any) -> pl.Series:
+def _series(name: str, field: Any, column: Any) -> pl.Series:
     """Convert one column; one by one, so that the message can name the column that cannot be."""
     import polars as pl
     import pyarrow as pa
@@ -97,7 +103,7 @@ def _series(path: Path, field: Any, column: Any) -> pl.Series:
         except (Exception, pl.exceptions.PanicException):
             pass
     raise InputError(
-        f"{path.name}: column '{field.name}' has the type {kind}, which is not supported; leave it out or convert it"
+        f"{name}: column '{field.name}' has the type {kind}, which is not supported; leave it out or convert it"
     )
 
 

@@ -35,6 +35,8 @@ class Config:
 
 def load(path: str | Path) -> Config:
     """Read a TOML file; every key is checked, so that a typing error cannot pass for a setting."""
+    if not isinstance(path, str | Path):
+        raise InputError("config must be the path of a TOML file")
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8")

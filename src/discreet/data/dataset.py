@@ -35,6 +35,8 @@ class Dataset:
         Assumptions made so far.
     hints : dict
         Kinds that the data itself declares (ordered categories, labelled codes): column → (kind, order, why).
+    named : bool
+        Whether the column names are surely names, and not the values of a first record.
     source : Source, optional
         The file, if it came from one.
     restore : callable
@@ -48,6 +50,7 @@ class Dataset:
     decimal: str = "."
     notes: tuple[str, ...] = ()
     hints: dict[str, tuple[str, tuple[str, ...] | None, str]] = field(default_factory=dict)
+    named: bool = True
     source: Source | None = None
     restore: Callable[[pl.DataFrame, Collection[str]], Any] = lambda released, untouched: released
 
@@ -83,6 +86,7 @@ def _from_source(source: Source) -> Dataset:
         decimal=source.dialect.decimal if source.dialect else ".",
         notes=source.notes,
         hints=declared_kinds(source),
+        named=source.named,
         source=source,
     )
 
@@ -99,6 +103,8 @@ def _from_frame(data: Any) -> Dataset:
         raise InputError(
             f"expected a path, or a pandas, polars or Arrow frame, not an object of type {type(data).__name__}"
         ) from None
+    except nw.exceptions.DuplicateError:
+        raise InputError("the frame: column names must be unique; rename those that stand twice") from None
     from discreet.data.frames import hints_of, restorer, to_polars
 
     frame, notes = to_polars(outside)

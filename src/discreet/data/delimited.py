@@ -95,7 +95,8 @@ def read(
         notes.append(f"{path.name}: {int(blank.sum())} blank lines skipped")
     if len(names) == 1 and (nulls := int((where.starts == where.ends).sum())):
         notes.append(f"{path.name}: {nulls} blank lines read as missing values")
-    return Source(frame, path, "csv", dialect, None, tuple(notes), None if regular else lines, int(lines[0]))
+    numbering = None if regular else lines
+    return Source(frame, path, "csv", dialect, None, tuple(notes), numbering, int(lines[0]), certain or not titled)
 
 
 def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:

@@ -25,7 +25,7 @@ _CONTROL = "[\x00-\x08\x0b-\x1f\ufffe\uffff]"
 _MOST_DIGITS = 10**15  # Excel keeps 15 digits of a number
 
 
-def read(path: Path, sheet: str | None = None, *, header: bool | None = None, blank_rows: bool = False) -> Source:
+def read(path: Path, sheet: str | None = None, *, header: bool | None = None) -> Source:
     """Read a sheet of a workbook.
 
     A column of numbers, dates or truth values comes typed. A column that mixes kinds comes as text, so that the
@@ -40,14 +40,12 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None, bl
     header
         Whether the first row holds the column names. If not given, it does, unless it looks like a record (see
         `sniff.header_of`), for a record must not become column names.
-    blank_rows
-        Whether rows without any value are records, too; people leave such rows for looks, programs do not.
     """
     import polars as pl
 
     openpyxl = extra("openpyxl", "reading Excel files")
     check_readable(path)
-    rows, title, titles = _rows(path, openpyxl, sheet, values=True, blank=blank_rows)
+    rows, title, titles = _rows(path, openpyxl, sheet, values=True)
     if not rows:
         raise InputError(f"{path.name}: the sheet '{title}' is empty; name another with --sheet")
     width = max(len(cells) for _, cells in rows)
@@ -81,7 +79,10 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None, bl
     if header is None and not titled:
         notes.append(f"{path.name}: the first row looks like a record, so columns are named column_1 to column_{width}")
     lines = np.array([row for row, _ in body], dtype=np.int64)
-    return Source(pl.DataFrame(series), path, "excel", notes=tuple(notes), lines=lines, first=int(lines[0]))
+    named = certain or not titled
+    return Source(
+        pl.DataFrame(series), path, "excel", notes=tuple(notes), lines=lines, first=int(lines[0]), named=named
+    )
 
 
 def write(frame: pl.DataFrame, path: Path) -> None:
@@ -92,6 +93,11 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     openpyxl = extra("openpyxl", "writing Excel files")
     frame = frame.with_columns(cs.float().fill_nan(None), (cs.categorical() | cs.enum()).cast(pl.String))
     _check_fits(path, frame)
+    if frame.select(pl.all_horizontal(pl.all().is_null()).any()).item():
+        raise InputError(
+            f"{path.name}: a record of the release is blank in all columns, and readers of Excel files drop such rows; "
+            "write .csv or .parquet"
+        )
     with writing(path), path.open("wb"):
         pass  # a workbook half written leaves its temporary file behind, so whether it can be is tried first
     book = openpyxl.Workbook(write_only=True)
@@ -117,9 +123,9 @@ def write(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _rows(
-    path: Path, openpyxl: Any, sheet: str | None, *, values: bool, blank: bool = False
+    path: Path, openpyxl: Any, sheet: str | None, *, values: bool
 ) -> tuple[list[tuple[int, list[Any]]], str, list[str]]:
-    """Return the rows with their numbers, blank ones only if asked, the title of their sheet, and the titles of all."""
+    """Return the rows with their numbers, without blank ones, the title of their sheet, and the titles of all."""
     import warnings
 
     # openpyxl reports damage of a workbook in exceptions of many unrelated kinds.
@@ -137,7 +143,7 @@ def _rows(
                 row = [None if cell == "" else cell for cell in cells]
                 while row and row[-1] is None:
                     row.pop()
-                if row or blank:
+                if row:
                     found.append((number, row))
     except InputError:
         raise

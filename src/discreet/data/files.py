@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.data.checks import extra
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ _ADVICE = {
     ".rds": "save it from R as .parquet or .csv",
     ".rdata": "save it from R as .parquet or .csv",
 }
+_NEEDS = {"excel": "openpyxl", "stata": "pyreadstat", "spss": "pyreadstat", "sas": "pyreadstat"}
 # Names that `write` takes beyond those of _WORDS, where one format has two shapes.
 _FINER = {".tsv": "tsv", ".zsav": "zsav"}
 _SUFFIXES = {"stata": ".dta", "spss": ".sav", "zsav": ".zsav", "sas": ".xpt"}
@@ -86,6 +88,8 @@ def check_writable_format(path: Path | str) -> str:
     if suffix in _READ_ONLY:
         better = path.with_suffix(_READ_ONLY[suffix]).name
         raise InputError(f"{suffix} files can be read but not written; name the output {better}")
+    if name in _NEEDS:
+        extra(_NEEDS[name], f"writing {_WORDS[name]} files")
     return _FINER.get(suffix, name)
 
 
@@ -157,7 +161,7 @@ def write(frame: pl.DataFrame, path: Path, *, format_name: str, like: Source | N
     if format_name in ("csv", "tsv"):
         from discreet.data import delimited
 
-        delimited.write(frame, path, _dialect(format_name, like))
+        delimited.write(frame, path, dialect_of(format_name, like))
     elif format_name in ("parquet", "arrow"):
         from discreet.data import columnar
 
@@ -189,7 +193,7 @@ def read_back(
     if format_name in ("csv", "tsv"):
         from discreet.data import delimited
 
-        how = _dialect(format_name, like)
+        how = dialect_of(format_name, like)
         options = {"delimiter": how.delimiter, "encoding": how.encoding, "decimal": how.decimal}
         frame = delimited.read(path, header=how.header, **options).frame
         return frame if how.header or columns is None else frame.rename(dict(zip(frame.columns, columns, strict=True)))
@@ -200,13 +204,14 @@ def read_back(
     if format_name == "excel":
         from discreet.data import excel
 
-        return excel.read(path, header=True, blank_rows=True).frame
+        return excel.read(path, header=True).frame
     from discreet.data import labelled
 
     return labelled.read(path, suffix=_SUFFIXES[format_name]).frame
 
 
-def _dialect(format_name: str, like: Source | None) -> Dialect:
+def dialect_of(format_name: str, like: Source | None) -> Dialect:
+    """The dialect in which delimited text is written: that of the source, if it was delimited text."""
     from discreet.data.dialect import Dialect
 
     dialect = like.dialect if like is not None and like.dialect is not None else Dialect()

@@ -35,11 +35,12 @@ def to_polars(outside: nw.DataFrame[Any]) -> tuple[pl.DataFrame, tuple[str, ...]
             notes = ("the index of the frame is left out, since it can identify records; make it a column to keep it",)
         columns = [_column(name, native[name]) for name in names]
         frame = pl.DataFrame(columns)
+    elif outside.implementation is nw.Implementation.PYARROW:
+        from discreet.data.columnar import to_frame
+
+        frame = to_frame(native, "the frame")
     else:
         frame = outside.to_polars()
-    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested() or dtype in (pl.Object, pl.Binary)]
-    if nested:
-        raise InputError(f"column '{nested[0]}' holds values that are no numbers, texts or dates; convert it first")
     return frame.with_columns(cs.float().fill_nan(None)), notes
 
 
@@ -62,15 +63,28 @@ def _plain_index(native: Any) -> bool:
 
 
 def hints_of(data: Any) -> dict[str, tuple[str, tuple[str, ...] | None, str]]:
-    """Ordered categories of a pandas frame are a declaration of an ordinal attribute."""
-    hints: dict[str, tuple[str, tuple[str, ...] | None, str]] = {}
-    if type(data).__module__.split(".")[0] != "pandas":
-        return hints
-    for name, dtype in data.dtypes.items():
-        if getattr(dtype, "ordered", False):
-            order = tuple(str(category) for category in dtype.categories)
-            hints[str(name)] = ("ordinal", order, "its ordered categories")
-    return hints
+    """Categories are a declaration: of an ordinal attribute if they are ordered, else of a nominal one."""
+    library = type(data).__module__.split(".")[0]
+    found: list[tuple[str, bool, list[Any]]] = []
+    if library == "pandas":
+        import pandas as pd
+
+        for name, dtype in data.dtypes.items():
+            if isinstance(dtype, pd.CategoricalDtype):
+                found.append((str(name), bool(dtype.ordered), list(dtype.categories)))
+    elif library == "pyarrow":
+        import pyarrow as pa
+
+        for field in data.schema:
+            if pa.types.is_dictionary(field.type):
+                chunks = data.column(field.name).unify_dictionaries().chunks
+                found.append((field.name, field.type.ordered, chunks[0].dictionary.to_pylist() if chunks else []))
+    return {
+        name: ("ordinal", tuple(map(str, categories)), "its ordered categories")
+        if ordered
+        else ("nominal", None, "its categories")
+        for name, ordered, categories in found
+    }
 
 
 def restorer(data: Any, schema: pl.Schema) -> Restore:
@@ -114,7 +128,9 @@ def _as_arrow(original: Any, schema: pl.Schema, released: pl.DataFrame, untouche
     for name in released.columns:
         column = original.column(name) if name in untouched else released[name].to_arrow()
         if name not in untouched and released.schema[name] == schema[name]:
-            column = column.cast(original.schema.field(name).type)
+            # A mean of whole seconds may lie between them: such a column keeps its finer unit.
+            with contextlib.suppress(pa.ArrowInvalid):
+                column = column.cast(original.schema.field(name).type)
         columns[name] = column
     # The original's metadata is left behind: it can hold a copy of a pandas index.
     return pa.table(columns)

@@ -26,13 +26,14 @@ def settle(
     aggregate: Mapping[str, str] | None = None,
     digits: Mapping[str, int] | None = None,
     missing: str | None = None,
+    named: bool = True,
 ) -> Declarations:
     """Declarations of all columns from keywords and configuration."""
     said = {role: as_names(role, roles.get(role)) for role in ROLES}
-    named = {name for wanted in said.values() for name in wanted}
+    spoken_of = {name for wanted in said.values() for name in wanted}
     # A role given in the call replaces the configuration's for that column, and its word on the rest.
     merged = {
-        role: said[role] + [name for name in config.roles.get(role, []) if not named & {name, *_same_rest(name)}]
+        role: said[role] + [name for name in config.roles.get(role, []) if not spoken_of & {name, *_same_rest(name)}]
         for role in ROLES
     }
     details: dict[str, dict[str, Any]] = {name: dict(detail) for name, detail in config.details.items()}
@@ -44,6 +45,12 @@ def settle(
     if missing is not None:
         for detail in details.values():
             detail.pop("missing", None)
+    if not named and not any(name in names for name in (*details, *(n for w in merged.values() for n in w))):
+        # The first record of a file without a header would be published as its column names.
+        raise InputError(
+            "nothing in the file tells whether its first line names the columns or is a record; say so with --header "
+            "yes or no, or name the columns you mean"
+        )
     return declare(names, merged, details, missing or config.options.get("missing", "separate"))
 
 
@@ -69,7 +76,7 @@ def _kinds(
     found += [(name, "nominal", None) for name in as_names("nominal", nominal)]
     if isinstance(ordinal, Mapping):
         for name, order in ordinal.items():
-            if isinstance(order, str):
+            if isinstance(order, str) or not (order is None or isinstance(order, Sequence)):
                 raise InputError(
                     f"ordinal: the order of column '{name}' must be a list of its categories, lowest first"
                 )
@@ -87,6 +94,6 @@ def _kinds(
 def _mapping(keyword: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if value is None:
         return {}
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise InputError(f"{keyword}: expected a mapping from column name to value")
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,20 +12,6 @@ from discreet.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-@dataclass
-class _Class:
-    """Records that show the same missing pattern."""
-
-    pattern: frozenset[int]
-    rows: list[NDArray[np.int64]]
-    size: int
-    touched: bool
-
-    def blanks(self, union: frozenset[int]) -> int:
-        """Values that become blank if the pattern grows to a union."""
-        return self.size * len(union - self.pattern)
 
 
 def pattern_classes(
@@ -54,34 +41,87 @@ def pattern_classes(
     """
     import numpy as np
 
-    lacking = missing.any(axis=1)
-    complete, incomplete = np.flatnonzero(~lacking), np.flatnonzero(lacking)
-    distinct, inverse = np.unique(missing[incomplete], axis=0, return_inverse=True)
-    patterns = [
-        (frozenset(np.flatnonzero(p).tolist()), incomplete[inverse.ravel() == i]) for i, p in enumerate(distinct)
+    words = _words(missing)
+    if words.shape[1] == 1:  # many times faster than comparing rows
+        flat, inverse = np.unique(words[:, 0], return_inverse=True)
+        distinct = flat[:, None]
+    else:
+        distinct, inverse = np.unique(words, axis=0, return_inverse=True)
+    order = np.argsort(inverse.ravel(), kind="stable")
+    sizes = np.bincount(inverse.ravel(), minlength=len(distinct))
+    rows = np.split(order, np.cumsum(sizes)[:-1])
+    classes = _Classes(distinct, sizes, sizes < k, [[members] for members in rows])
+    # The smallest class joins another first; its place in the list decides among equals.
+    waiting = [(int(size), at) for at, size in enumerate(sizes) if size < k]
+    heapq.heapify(waiting)
+    while waiting:
+        size, small = heapq.heappop(waiting)
+        if classes.rows[small] is None or size != classes.sizes[small]:
+            continue  # it has joined another, or grown, since it was put here
+        partner = classes.cheapest(small)
+        if partner is None:
+            pattern = np.flatnonzero(_bits(classes.words[small], missing.shape[1]))
+            raise InputError(_too_few(int(size), k, [names[int(i)] for i in pattern]))
+        classes.join(small, partner)
+        if classes.sizes[partner] < k:
+            heapq.heappush(waiting, (int(classes.sizes[partner]), partner))
+    return [
+        (frozenset(np.flatnonzero(_bits(words, missing.shape[1])).tolist()), np.sort(np.concatenate(members)))
+        for words, members in zip(classes.words, classes.rows, strict=True)
+        if members is not None
     ]
-    if len(complete):
-        patterns.append((frozenset(), complete))
-    classes = [_Class(pattern, [rows], len(rows), len(rows) < k) for pattern, rows in patterns]
-    while any(small.size < k for small in classes):
-        small = min((c for c in classes if c.size < k), key=lambda c: (c.size, sorted(c.pattern)))
-        classes.remove(small)
-        partners = [c for c in classes if c.touched or small.pattern <= c.pattern]
-        if not partners:
-            raise InputError(_too_few(small.size, k, [names[i] for i in sorted(small.pattern)]))
-        partner = min(partners, key=lambda c: _cost(small, c))
-        classes.remove(partner)
-        classes.append(
-            _Class(
-                small.pattern | partner.pattern, small.rows + partner.rows, small.size + partner.size, partner.touched
-            )
-        )
-    return [(c.pattern, np.sort(np.concatenate(c.rows))) for c in classes]
 
 
-def _cost(small: _Class, other: _Class) -> tuple[int, int, list[int]]:
-    union = small.pattern | other.pattern
-    return small.blanks(union) + other.blanks(union), other.size, sorted(other.pattern)
+@dataclass
+class _Classes:
+    """Classes of records by their missing pattern, which is a set of bits so that many can be compared at once."""
+
+    words: NDArray[np.uint64]  # class × words of 64 attributes
+    sizes: NDArray[np.int64]  # 0 once a class has joined another
+    touched: NDArray[np.bool_]  # whether its records are blanked beyond what they lacked
+    rows: list[list[NDArray[np.int64]] | None]
+
+    def cheapest(self, small: int) -> int | None:
+        """The class to join with the fewest values blanked: a touched one, or one that lacks at least the same."""
+        import numpy as np
+
+        own = self.words[small]
+        of_mine = np.bitwise_count(self.words & ~own).sum(axis=1, dtype=np.int64)
+        of_theirs = np.bitwise_count(own & ~self.words).sum(axis=1, dtype=np.int64)
+        possible = (self.sizes > 0) & (self.touched | (of_theirs == 0))
+        possible[small] = False
+        if not possible.any():
+            return None
+        cost = np.where(possible, self.sizes[small] * of_mine + self.sizes * of_theirs, np.iinfo(np.int64).max)
+        # Of equal ones the smallest, then the first.
+        ties = np.flatnonzero(cost == cost.min())
+        return int(ties[np.argmin(self.sizes[ties])])
+
+    def join(self, small: int, partner: int) -> None:
+        """Let one class take on the blanks of both."""
+        self.words[partner] |= self.words[small]
+        self.sizes[partner] += self.sizes[small]
+        self.sizes[small] = 0
+        mine, theirs = self.rows[small], self.rows[partner]
+        if mine is not None and theirs is not None:
+            theirs.extend(mine)
+        self.rows[small] = None
+
+
+def _words(patterns: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Rows of truth values as words of 64 bits."""
+    import numpy as np
+
+    bits = np.packbits(patterns, axis=1, bitorder="little")
+    padded = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), np.uint8)
+    padded[:, : bits.shape[1]] = bits
+    return padded.view("<u8").astype(np.uint64)
+
+
+def _bits(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
+    import numpy as np
+
+    return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[:count]
 
 
 def _too_few(count: int, k: int, names: list[str]) -> str:

@@ -89,7 +89,9 @@ def _categories(dataset: Dataset, column: pl.Series, order: tuple[str, ...] | No
     import numpy as np
     import polars as pl
 
-    texts = column.cast(pl.String)
+    # A whole number is the same category whether it came as an integer or as a float.
+    whole = column.dtype.is_float() and (column.drop_nulls() == column.drop_nulls().round()).all()
+    texts = (column.cast(pl.Int64, strict=False) if whole else column).cast(pl.String)
     # Each category as text, to order by, and as it came in, to be written.
     present = pl.DataFrame({"text": texts, "value": column}).drop_nulls().unique("text", maintain_order=True)
     if order is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from typing import Any
 
 from discreet.errors import InputError
@@ -109,13 +110,17 @@ def _detail(column: Declaration, said: Mapping[str, Any]) -> Declaration:
     _choice(where, "missing", column.missing, MISSING)
     if column.kind is not None:
         _choice(f"{where}, which is {column.kind}", "aggregate", column.aggregate, AGGREGATES[column.kind])
-    if column.weight is not None and not 0 <= column.weight < float("inf"):
-        raise InputError(f"{where}: weight must be a number of at least 0, not {column.weight}")
-    if column.digits is not None and not -18 <= column.digits <= 18:
-        raise InputError(f"{where}: digits must be between -18 and 18, not {column.digits}")
+    if column.weight is not None and not (_is(column.weight, Real) and 0 <= column.weight < float("inf")):
+        raise InputError(f"{where}: weight must be a number of at least 0, not {column.weight!r}")
+    if column.digits is not None and not (_is(column.digits, Integral) and -18 <= column.digits <= 18):
+        raise InputError(f"{where}: digits must be a whole number between -18 and 18, not {column.digits!r}")
     if column.order is not None and len(set(column.order)) < len(column.order):
         raise InputError(f"{where}: a category stands twice in its order")
     return column
+
+
+def _is(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _choice(where: str, key: str, value: str | None, allowed: Iterable[str]) -> None:

@@ -42,6 +42,8 @@ class Source:
         The physical line or sheet row of each record, where it is not simply ``first + row``.
     first
         The physical line, sheet row or record number of the first record.
+    named
+        Whether the column names are surely names, and not the values of a first record.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -52,6 +54,7 @@ class Source:
     notes: tuple[str, ...] = ()
     lines: NDArray[np.int64] | None = field(default=None, repr=False)
     first: int = 1
+    named: bool = True
 
     def line(self, row: int) -> int:
         """Return the 1-based line, sheet row or record number of the 0-based `row`."""

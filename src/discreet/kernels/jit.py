@@ -14,4 +14,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def kernel(function: F) -> F:
     """Compile a function with numba; to the type checker it stays the function it was."""
-    return cast(F, numba.njit(cache=True, nogil=True)(function))
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:
+        # Neither the installation nor the home of the user can be written to: compile anew in each process.
+        return cast(F, numba.njit(nogil=True)(function))

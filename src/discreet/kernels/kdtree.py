@@ -40,7 +40,7 @@ class Tree(NamedTuple):
 def grow(points: Floats) -> Tree:
     """Build a balanced tree over all points, splitting each node at the median of its widest attribute.
 
-    The compiled function calls Python to make the tuple it returns, and an interrupt there would bring the process down.
+    The compiled function calls Python to make the tuple it returns; an interrupt there would bring the process down.
     """
     with uninterrupted():
         return _grow(points)

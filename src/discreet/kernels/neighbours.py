@@ -30,7 +30,7 @@ def nearest_k(tree: Tree, query: Floats, records: Ints, distances: Floats) -> in
             continue
         while node < leaves - 1:
             near, far = 2 * node + 1, 2 * node + 2
-            near_bound, far_bound = _at_least(tree, near, query), _at_least(tree, far, query)
+            near_bound, far_bound = at_least(tree, near, query), at_least(tree, far, query)
             if far_bound < near_bound:
                 near, far = far, near
                 near_bound, far_bound = far_bound, near_bound
@@ -59,7 +59,7 @@ def nearest(tree: Tree, query: Floats) -> tuple[int, float]:
             continue
         while node < leaves - 1:
             near, far = 2 * node + 1, 2 * node + 2
-            near_bound, far_bound = _at_least(tree, near, query), _at_least(tree, far, query)
+            near_bound, far_bound = at_least(tree, near, query), at_least(tree, far, query)
             if far_bound < near_bound:
                 near, far = far, near
                 near_bound, far_bound = far_bound, near_bound
@@ -149,7 +149,7 @@ def _offer(tree: Tree, node: int, query: Floats, records: Ints, distances: Float
 
 
 @kernel
-def _at_least(tree: Tree, node: int, query: Floats) -> float:
+def at_least(tree: Tree, node: int, query: Floats) -> float:
     """Bound the squared distance to any point of a node from below; infinite where none remains."""
     if tree.alive[node] == 0:
         return np.inf

@@ -23,7 +23,6 @@ class Classes:
 
     rows: list[NDArray[np.int64]]
     blank: NDArray[np.bool_]
-    strata: int
 
     @property
     def blanked(self) -> int:
@@ -56,7 +55,7 @@ def split(dataset: Dataset, attributes: Sequence[Attribute], by: list[str], k: i
         for pattern, members in pattern_classes(missing[rows], k, names):
             parts.append(rows[members])
             blank[np.ix_(rows[members], np.array(sorted(pattern), np.int64))] = True
-    return Classes(parts, blank & ~missing, len(strata))
+    return Classes(parts, blank & ~missing)
 
 
 def _strata(dataset: Dataset, by: list[str]) -> list[NDArray[np.int64]]:

@@ -168,6 +168,8 @@ def _checked(X: Any, k: int) -> NDArray[np.float64]:
         raise InputError("X has no values")
     if not np.isfinite(points).all():
         raise InputError("X has missing or infinite values; fill or remove them first")
+    if np.abs(points).max() > 1e150:
+        raise InputError("X has numbers too large to be squared; rescale it first")
     if len(points) < k:
         raise InputError(f"k = {k} is more than the {len(points)} records there are; choose a smaller k")
     return points

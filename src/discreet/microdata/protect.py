@@ -44,6 +44,7 @@ def protect(
     steps: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    measures: Names = "fast",
     progress: Callable[[str, float], None] | None = None,
 ) -> Release:
     """Protect microdata so that every combination of its quasi-identifiers is shared by at least k records.
@@ -98,6 +99,9 @@ def protect(
         Seed of every random choice, 0 by default.
     threads : int
         Threads to use; the release does not depend on it.
+    measures : str or list of str
+        What to measure besides the loss: `fast` (the default: what takes about as long as the protection; linkage is
+        estimated on a sample of large data), `all`, `none`, or names as in `measure`.
     progress : callable
         Told the stage and how far along it is, in [0, 1].
 
@@ -118,6 +122,7 @@ def protect(
     from discreet.data.dataset import accept
     from discreet.data.keywords import settle
     from discreet.data.reading import read_attribute
+    from discreet.measures.choices import wanted
     from discreet.microdata.classes import split
     from discreet.microdata.settings import Settings
 
@@ -141,6 +146,7 @@ def protect(
         aggregate=aggregate,
         digits=digits,
         missing=missing,
+        named=dataset.named,
     )
     attributes = []
     assumed: dict[str, list[str]] = {}
@@ -150,7 +156,8 @@ def protect(
         assumed.setdefault(assumption, []).append(name)
     notes = [*dataset.notes, *(f"{what}: {', '.join(names)}" for what, names in assumed.items() if what)]
     classes = split(dataset, attributes, declarations.names("by"), settings.k)
-    return _release(dataset, declarations, attributes, classes, settings, notes, tell)
+    asked = () if measures in ("none", ["none"]) else wanted(measures)
+    return _release(dataset, declarations, attributes, classes, settings, asked, notes, tell)
 
 
 def _release(
@@ -159,6 +166,7 @@ def _release(
     attributes: list[Attribute],
     classes: Classes,
     settings: Settings,
+    asked: tuple[str, ...],
     notes: list[str],
     tell: Callable[[str, float], None],
 ) -> Release:
@@ -166,10 +174,10 @@ def _release(
     import numpy as np
 
     from discreet.data.embedding import embed
-    from discreet.measures.loss import information_loss
     from discreet.microdata.account import given, parameters
     from discreet.microdata.aggregate import aggregate, fill
     from discreet.microdata.grouped import group
+    from discreet.microdata.judged import judge
     from discreet.release.evidence import evidence
     from discreet.release.release import Release
     from discreet.verification.anonymity import check
@@ -186,22 +194,21 @@ def _release(
         for column, attribute in enumerate(attributes)
     ]
     partition, search = group(embedding.points([attribute.values for attribute in kept]), classes, settings, tell)
-    released = [aggregate(attribute, partition.labels) for attribute in kept]
+    released = [attribute.as_written(aggregate(attribute, partition.labels)) for attribute in kept]
     by = declarations.names("by")
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
-        attribute.column(values) for attribute, values in zip(attributes, released, strict=True)
+        # Zero and minus zero are one stratum, but two texts.
+        *(column.set(column == 0.0, 0.0) for column in dataset.frame.select(by) if column.dtype.is_float()),
+        *(attribute.column(values) for attribute, values in zip(attributes, released, strict=True)),
     )
     promise = Promise(settings.k, (tuple(attribute.name for attribute in attributes),), tuple(by))
     tell("verifying", 0.0)
     verification = check(frame, promise)
     if not verification:
         raise PromiseNotKept(f"the release is refused. {verification.words()}")
-    il, parts = information_loss(attributes, released)
     sizes = partition.sizes
-    measures = {
-        "il": il,
-        "il_per_attribute": parts,
+    measures = judge(dataset, declarations, attributes, released, asked, tell) | {
         "partition_il": partition.il,
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.roles import MISSING
-from discreet.errors import InputError
+from discreet.errors import InputError, whole
 
 if TYPE_CHECKING:
     from discreet.data.config import Config
@@ -30,18 +30,16 @@ class Settings:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        _whole("k", self.k, 2)
-        _whole("seed", self.seed, 0)
-        _whole("threads", self.threads, 1)
-        if self.steps is not None:
-            _whole("steps", self.steps, 1)
+        for name, least in (("k", 2), ("seed", 0), ("threads", 1), ("steps", 1)):
+            if name != "steps" or self.steps is not None:
+                object.__setattr__(self, name, whole(name, getattr(self, name), least))
         if isinstance(self.time, bool) or not isinstance(self.time, int | float) or not 0 < self.time < math.inf:
             raise InputError(f"time must be a positive number of seconds, not {self.time!r}")
         if self.missing not in MISSING:
             raise InputError(f"missing must be one of {', '.join(MISSING)}, not {self.missing!r}")
         if not isinstance(self.method, str):
             raise InputError(f"method must be a name, not {self.method!r}")
-        if not isinstance(self.params, Mapping):
+        if not isinstance(self.params, Mapping) or not all(isinstance(name, str) for name in self.params):
             raise InputError("params must be a mapping from parameter to value")
 
     @classmethod
@@ -51,13 +49,3 @@ class Settings:
         if "k" not in options:
             raise InputError("k is missing: say how many records at least must share each combination of values")
         return cls(**options)
-
-
-def _whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        try:
-            value = value.__index__()  # type: ignore[attr-defined]
-        except (AttributeError, TypeError):
-            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}") from None
-    if isinstance(value, int) and value < least:
-        raise InputError(f"{name} must be at least {least}, not {value}")

@@ -39,7 +39,8 @@ class AtomicFiles:
         self.targets = list(targets)
         self.force = force
         self._temporary: dict[Path, Path] = {}
-        if len(set(self.targets)) < len(self.targets):
+        # The same file can be named in several ways, through links or "..".
+        if len({target.parent.resolve() / target.name for target in self.targets}) < len(self.targets):
             raise InputError("two of the files to be written have the same name; name them apart")
         for target in self.targets:
             self._check(target)

@@ -64,7 +64,7 @@ def record(account: Mapping[str, Any]) -> dict[str, Any]:
         "method": account["search"]["method"],
         "measures": {"il": account["measures"]["il"]},
         "verified": account["verification"]["passed"],
-        "output": {key: output[key] for key in ("file", "format", "sha256", "records", "columns")},
+        "output": {key: output[key] for key in ("file", "format", "dialect", "sha256", "records", "columns")},
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,18 +99,14 @@ class Release:
         """
         from discreet.data.files import check_writable_format
 
-        path = Path(path)
         if order not in ORDERS:
             raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
-        files = {
-            "release": path,
-            "record": path.with_name(path.name + ".release.json"),
-            "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
-        } | ({"row map": Path(row_map)} if row_map else {})
+        files = files_of(path, row_map=row_map, evidence=evidence)
+        path = files["release"]
         if self._source is not None:
             _spare(self._source.path, files)
         format_name = check_writable_format(path)
-        map_format = check_writable_format(row_map) if row_map else ""
+        map_format = check_writable_format(files["row map"]) if row_map else ""
         frame = self._frame
         if self._source is not None and self._source.dialect is not None and format_name not in ("csv", "tsv"):
             frame = typed(frame, self._source.dialect.decimal)
@@ -127,7 +123,8 @@ class Release:
                     "records": frame.height,
                     "columns": frame.columns,
                     "order": order,
-                    "row_map": Path(row_map).name if row_map else None,
+                    "row_map": files["row map"].name if row_map else None,
+                    "dialect": _dialect(format_name, self._source),
                 },
             }
             write_json(record(account), atomic.temporary(files["record"]))
@@ -142,13 +139,40 @@ class Release:
         from discreet.data.files import read_back
 
         _write(frame, path, target, format_name, self._source)
-        written = read_back(path, format_name, self._source, columns=frame.columns)
+        try:
+            written = read_back(path, format_name, self._source, columns=frame.columns)
+        except InputError:
+            raise WriteError(
+                f"{target} could not be written: what was written cannot be read back. Is the disk full? Nothing was "
+                "left behind."
+            ) from None
         if written.columns != frame.columns or written.height != frame.height:
             raise PromiseNotKept("the file as written is not the release that was meant; it was refused and not kept")
         verdict = check(written, self.promise)
         if not verdict:
             raise PromiseNotKept(f"the release is refused, nothing was written. {verdict.words()}")
         return verdict
+
+
+def files_of(
+    path: str | Path, *, row_map: str | Path | None = None, evidence: str | Path | None = None
+) -> dict[str, Path]:
+    """The files that a release consists of, by what they are."""
+    for name, value in (("path", path), ("row_map", row_map), ("evidence", evidence)):
+        if value is not None and (not isinstance(value, str | Path) or not Path(value).name):
+            raise InputError(f"{name} must be the path of a file")
+    path = Path(path)
+    return {
+        "release": path,
+        "record": path.with_name(path.name + ".release.json"),
+        "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
+    } | ({"row map": Path(row_map)} if row_map else {})
+
+
+def _dialect(format_name: str, source: Source | None) -> dict[str, Any] | None:
+    from discreet.data.files import dialect_of
+
+    return asdict(dialect_of(format_name, source)) if format_name in ("csv", "tsv") else None
 
 
 def _write(frame: pl.DataFrame, path: Path, target: Path, format_name: str, like: Source | None) -> None:

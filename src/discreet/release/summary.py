@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from discreet.measures.choices import Choices
+from discreet.measures.words import analyst, intruder
+from discreet.text import MARGIN, entry
 
 if TYPE_CHECKING:
     from discreet.verification.anonymity import Verification
     from discreet.verification.promise import Promise
 
-WIDTH = 100
-MARGIN = 12
 _WHAT = {
     "release": "publishable",
     "record": "publishable: promise, method, loss",
@@ -35,19 +36,20 @@ def summary(
     groups = f"{measures['groups']:,} {'group' if measures['groups'] == 1 else 'groups'} of {sizes} records"
     params = ", ".join(f"{name} {value}" for name, value in search["params"].items())
     method = f"{search['method']} ({params})" if params else search["method"]
-    lines += _entry("Method", f"{method}: {groups}, {search['seconds']:.1f} s")
-    lines += _entry(
-        "Loss", f"IL {measures['il']:.2f} % of the variance. {_per_attribute(measures['il_per_attribute'])}"
-    )
+    lines += entry("Method", f"{method}: {groups}, {search['seconds']:.1f} s")
+    lines += entry("Loss", f"IL {measures['il']:.2f} % of the variance. {_per_attribute(measures['il_per_attribute'])}")
+    # The loss has its own line.
+    told = {name: value for name, value in measures.items() if name != "il"}
+    for title, text in (("Intruder", intruder(told, Choices())), ("Analyst", analyst(told))):
+        if text:
+            lines += entry(title, text)
     if measures["blanked"]:
-        lines += _entry(
-            "Blanked", f"{measures['blanked']:,} values, so that records with missing values can be grouped"
-        )
-    lines += _entry("Promise", promise.words())
+        lines += entry("Blanked", f"{measures['blanked']:,} values, so that records with missing values can be grouped")
+    lines += entry("Promise", promise.words())
     where = "the file as written" if files else "the data to be released"
-    lines += _entry("Verified", f"{where} {verification.words()}")
+    lines += entry("Verified", f"{where} {verification.words()}")
     for position, note in enumerate(account["notes"]):
-        lines += _entry("" if position else "Assumed", note)
+        lines += entry("" if position else "Assumed", note)
     if files:
         lines.append("")
         longest = max(len(str(path)) for path in files.values())
@@ -62,26 +64,15 @@ def _columns(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
         by_role.setdefault(said["role"], []).append(name)
     lines: list[str] = []
     quasi = [f"{name} ({columns[name]['type']}, {columns[name]['aggregate']})" for name in by_role.get("quasi", [])]
-    lines += _entry("Protected", ", ".join(quasi))
+    lines += entry("Protected", ", ".join(quasi))
     if "by" in by_role:
-        lines += _entry("Within", ", ".join(by_role["by"]))
+        lines += entry("Within", ", ".join(by_role["by"]))
     if "confidential" in by_role:
-        lines += _entry("Unchanged", ", ".join(by_role["confidential"]))
+        lines += entry("Unchanged", ", ".join(by_role["confidential"]))
     dropped = [*by_role.get("identifier", []), *by_role.get("ignore", [])]
     if dropped:
-        lines += _entry("Left out", ", ".join(dropped))
+        lines += entry("Left out", ", ".join(dropped))
     return [*lines, ""]
-
-
-def _entry(title: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=f"{title:<{MARGIN}}",
-        subsequent_indent=" " * MARGIN,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def _range(low: int, high: int) -> str:

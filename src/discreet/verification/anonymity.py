@@ -23,7 +23,6 @@ class GroupCheck:
     smallest: int
     too_small: int
     exposed: int
-    first: int | None
 
     @property
     def passed(self) -> bool:
@@ -74,12 +73,12 @@ class Verification:
             found = f"{_count(count, 'combination')} in {_count(self.records, 'record')}"
             return f"passed: {found}, the rarest {_times(least)}"
         bad = [check for check in self.checks if not check.passed]
-        many = sum(check.too_small for check in bad)
-        exposed = sum(check.exposed for check in bad)
+        many, exposed, least = bad[0].too_small, bad[0].exposed, bad[0].smallest
+        more = f", and {_count(len(bad) - 1, 'more group')} of columns" if len(bad) > 1 else ""
         return (
             f"NOT KEPT: {_count(many, 'combination')} of {', '.join(bad[0].columns)} {'has' if many == 1 else 'have'} "
             f"fewer than {self.promise.k} records ({_count(exposed, 'record')} exposed; the rarest stands "
-            f"{_times(least)})"
+            f"{_times(least)}){more}"
         )
 
 
@@ -112,8 +111,8 @@ def _tally(frame: pl.DataFrame, promise: Promise, group: Sequence[str]) -> Group
 
     columns = [*promise.by, *group]
     # Named by position, so that no column of the release can be called like a count.
-    named = frame.select(pl.col(name).alias(str(i)) for i, name in enumerate(columns)).with_row_index("row")
-    counts = named.group_by([str(i) for i in range(len(columns))]).agg(pl.len().alias("size"), pl.col("row").min())
+    named = frame.select(pl.col(name).alias(str(i)) for i, name in enumerate(columns))
+    counts = named.group_by([str(i) for i in range(len(columns))]).agg(pl.len().alias("size"))
     small = counts.filter(pl.col("size") < promise.k)
     return GroupCheck(
         tuple(columns),
@@ -121,5 +120,4 @@ def _tally(frame: pl.DataFrame, promise: Promise, group: Sequence[str]) -> Group
         int(counts["size"].min()),  # type: ignore[arg-type]
         small.height,
         int(small["size"].sum()),
-        int(small["row"].min()) if small.height else None,  # type: ignore[arg-type]
     )

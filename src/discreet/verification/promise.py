@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, whole
 
 KIND = "k-anonymity"
 
@@ -30,8 +30,7 @@ class Promise:
     by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
-            raise InputError(f"k must be a whole number of at least 2, not {self.k!r}")
+        object.__setattr__(self, "k", whole("k", self.k, 2))
         if not self.groups or not all(self.groups):
             raise InputError("a promise needs at least one quasi-identifier")
         named = [name for group in self.groups for name in group] + list(self.by)
@@ -52,8 +51,8 @@ class Promise:
         """Read a promise from the record of a release."""
         try:
             kind, k = content["kind"], content["k"]
-            groups = tuple(tuple(map(str, group)) for group in content["groups"])
-            by = tuple(map(str, content.get("by", ())))
+            groups = tuple(_names(group) for group in content["groups"])
+            by = _names(content.get("by", []))
         except (KeyError, TypeError):
             raise InputError("the promise is incomplete: it needs kind, k and groups") from None
         if kind != KIND:
@@ -71,3 +70,9 @@ class Promise:
             f"within each of {len(self.groups)} groups of quasi-identifiers every combination occurs at least {self.k} "
             f"times{within}; across groups nothing is promised"
         )
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise TypeError
+    return tuple(value)

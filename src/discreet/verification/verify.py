@@ -60,10 +60,13 @@ def verify(
     """
     from discreet.data.dataset import accept
 
-    told, digest = _promise(promise, quasi, k, by, grouping)
-    dataset = accept(release)
-    verdict = check(dataset.frame, told)
-    if digest and dataset.source and digest != _digest(dataset.source.path):
+    told, output = _promise(promise, quasi, k, by, grouping)
+    dataset = accept(_as_recorded(release, output))
+    frame = dataset.frame
+    if output and len(output.get("columns", [])) == frame.width:
+        frame = frame.rename(dict(zip(frame.columns, output["columns"], strict=True)))
+    verdict = check(frame, told)
+    if output and dataset.source and output.get("sha256") != _digest(dataset.source.path):
         note = f"{dataset.name} is not the very file that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
     return verdict
@@ -75,8 +78,8 @@ def _promise(
     k: int | None,
     by: str | Sequence[str] | None,
     grouping: str | Path | Sequence[Sequence[str]] | None,
-) -> tuple[Promise, str | None]:
-    """The promise to check, and the digest of the file it was given for, if known."""
+) -> tuple[Promise, Mapping[str, Any] | None]:
+    """The promise to check, and what the record says of the file it was given for."""
     from discreet.data.keywords import as_names
 
     if promise is not None:
@@ -84,17 +87,31 @@ def _promise(
             raise InputError("give either a promise, or quasi (or a grouping), k and by; not both")
         if isinstance(promise, Promise):
             return promise, None
+        if not isinstance(promise, str | Path | Mapping):
+            raise InputError("promise must be the path of a record, or its content")
         content = promise if isinstance(promise, Mapping) else _record(Path(promise))
         output = content.get("output")
-        digest = output.get("sha256") if isinstance(output, Mapping) else None
         inner = content.get("promise", content)
-        return Promise.from_dict(inner if isinstance(inner, Mapping) else {}), digest
+        told = Promise.from_dict(inner if isinstance(inner, Mapping) else {})
+        return told, output if isinstance(output, Mapping) else None
     if k is None:
         raise InputError("say what to check: a promise, or quasi and k")
     if (quasi is None) == (grouping is None):
         raise InputError("give the quasi-identifiers either as quasi or as a grouping")
     groups = [as_names("quasi", quasi)] if grouping is None else _groups(grouping)
     return Promise(k, tuple(tuple(group) for group in groups), tuple(as_names("by", by))), None
+
+
+def _as_recorded(release: Any, output: Mapping[str, Any] | None) -> Any:
+    """A delimited file is read as its record says it was written, not as it would be found out."""
+    how = output.get("dialect") if output else None
+    if not isinstance(release, str | Path) or not isinstance(how, Mapping):
+        return release
+    from discreet.data.files import format_of, read
+
+    if format_of(release) != "csv":
+        return release
+    return read(release, **{name: how.get(name) for name in ("delimiter", "encoding", "decimal", "header")})
 
 
 def _record(path: Path) -> Mapping[str, Any]:
@@ -112,6 +129,8 @@ def _record(path: Path) -> Mapping[str, Any]:
 def _groups(grouping: str | Path | Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     from discreet.data.keywords import as_names
 
+    if not isinstance(grouping, str | Path | Sequence):
+        raise InputError("grouping must be a list of lists of columns, or the path of a TOML file")
     if not isinstance(grouping, str | Path):
         return [as_names("grouping", group) for group in grouping]
     try:

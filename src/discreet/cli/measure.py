@@ -1,0 +1,94 @@
+"""`discreet measure`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from discreet.cli.docs import documented_by
+from discreet.cli.options import Columns, Orders
+from discreet.cli.reading import DETECT, Reading
+from discreet.measures.measure import measure as verb
+
+
+@documented_by(verb)
+def measure(
+    original: Path,
+    released: Annotated[Path, Parameter(name="RELEASE")],
+    /,
+    *,
+    quasi: Columns = None,
+    confidential: Columns = None,
+    key: str | None = None,
+    row_map: Path | None = None,
+    measures: Columns = None,
+    numeric: Columns = None,
+    nominal: Columns = None,
+    ordinal: Orders = None,
+    date: Columns = None,
+    config: Path | None = None,
+    direction: Literal["original", "released"] = "original",
+    nearest: Literal[1, 2] = 1,
+    known: Columns = None,
+    choose: int | None = None,
+    interval: Literal["relative", "rank", "sd"] = "relative",
+    width: float | None = None,
+    records: Annotated[bool | None, Parameter(negative="--values")] = None,
+    sample: int | None = None,
+    seed: int = 0,
+    quiet: bool = False,
+    json: bool = False,
+    reading: Reading = DETECT,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    original
+        The microdata before protection.
+    released
+        The release, whoever made it.
+    ordinal
+        Quasi-identifiers whose values are ordered categories, as 'size=small<medium<large'.
+    quiet
+        Print nothing but errors.
+    json
+        Print the measures as JSON to standard output.
+    """
+    from discreet.cli.progress import Reporter
+    from discreet.release.evidence import as_json
+
+    with Reporter(quiet=quiet) as report:
+        report("reading", 0.0)
+        found = verb(
+            reading.read(original),
+            reading.read(released),
+            quasi=quasi,
+            confidential=confidential,
+            key=key,
+            row_map=row_map,
+            measures=measures or "fast",
+            numeric=numeric,
+            nominal=nominal,
+            ordinal=ordinal,
+            date=date,
+            config=config,
+            direction=direction,
+            nearest=nearest,
+            known=known,
+            choose=choose,
+            interval=interval,
+            width=width,
+            records=records,
+            sample=sample,
+            seed=seed,
+            progress=report,
+        )
+    if json:
+        print(as_json(found.as_dict()))
+    if not quiet:
+        print(found.summary(), file=sys.stderr)
+    return 0

@@ -1,0 +1,195 @@
+"""The measures of a pair of original and release, as plain values ready for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.measures.choices import Choices
+from discreet.measures.linkage import FULL, SAMPLE
+
+if TYPE_CHECKING:
+    from discreet.measures.linkage import Linkage
+    from discreet.measures.pair import Pair
+
+Progress = Callable[[str, float], None]
+# The 2013 paper's risk and the 2021 paper's, whatever else is asked for.
+OF_2013 = Choices()
+OF_2021 = Choices(direction="released", nearest=2, interval="rank", records=True)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Takes the measures of one pair; what several of them need is computed once."""
+
+    pair: Pair
+    choices: Choices
+    tell: Progress
+
+    def measure(self, names: Iterable[str]) -> dict[str, Any]:
+        """The values of the measures, and under `choices` and `covers` what they depend on."""
+        values: dict[str, Any] = {}
+        linkages: dict[Choices, Linkage] = {}
+        for name in names:
+            self.tell(f"measuring {name}", 0.0)
+            values |= getattr(self, f"_{name}")(linkages)
+        covered = self.pair.numeric()[0]
+        values["covers"] = {"numeric": covered, "all": self.pair.names}
+        return values
+
+    def _il(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        from discreet.measures.loss import information_loss
+
+        il, parts = information_loss(self.pair.attributes, self.pair.released)
+        return {"il": il, "il_per_attribute": parts}
+
+    def _gil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        from discreet.measures.general import general_loss
+
+        names, X, Y = self.pair.numeric()
+        if not names:
+            return {"gil": None}
+        found = general_loss(X, Y, names).as_dict()
+        return {"gil": found.pop("gil"), "gil_parts": found}
+
+    def _pil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        from discreet.measures.probabilistic import probabilistic_loss
+
+        names, X, Y = self.pair.numeric()
+        if not names:
+            return {"pil": None}
+        found = probabilistic_loss(X, Y, names).as_dict()
+        return {"pil": found.pop("pil"), "pil_parts": found}
+
+    def _dld(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        found = self._linkage(self.choices, linkages)
+        return {"dld": found.rate, "dld_standard_error": found.standard_error, "dld_searched": len(found.queries)}
+
+    def _pld(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        import numpy as np
+
+        from discreet.measures.fellegi import decile_bins, probabilistic_linkage
+
+        codes = [
+            decile_bins(attribute.values, released)
+            if attribute.categories is None
+            else (_codes(attribute.values), _codes(released))
+            for attribute, released in zip(self.pair.attributes, self.pair.released, strict=True)
+        ]
+        before, after = (np.column_stack([pair[side] for pair in codes]) for side in (0, 1))
+        found = probabilistic_linkage(before, after, seed=self.choices.seed, progress=self._heard("pld"))
+        return {"pld": found.rate, "pld_standard_error": found.standard_error, "pld_searched": len(found.queries)}
+
+    def _id(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        found = self._interval(self.choices)
+        if found is None:
+            return {"id": None}
+        return {"id": found["rate"], "id_per_attribute": found["attributes"]}
+
+    def _dr(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        interval = self._interval(OF_2013)
+        linked = self._linkage(replace(OF_2013, sample=self.choices.sample, seed=self.choices.seed), linkages)
+        return {"dr": None if interval is None else (linked.rate + interval["rate"]) / 2}
+
+    def _score(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        risk = self._dr(linkages)["dr"]
+        return {"score": None if risk is None else (self._il(linkages)["il"] + risk) / 2}
+
+    def _gdr(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        own = self.choices
+        asked = replace(OF_2021, known=own.known, choose=own.choose, sample=own.sample, seed=own.seed)
+        interval = self._interval(OF_2021)
+        linked = self._linkage(asked, linkages)
+        return {"gdr": None if interval is None else (linked.rate + interval["rate"]) / 2}
+
+    def _si(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        loss, risk = self._gil(linkages)["gil"], self._gdr(linkages)["gdr"]
+        return {"si": None if loss is None or risk is None else (loss + risk) / 2}
+
+    def _k(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        import numpy as np
+
+        sizes = np.bincount(self.pair.classes)
+        return {"k": int(sizes.min()), "classes": len(sizes)}
+
+    def _l(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        found = self._closeness()
+        return {"l": {name: {"distinct": c["distinct"], "entropy": c["entropy"]} for name, c in found.items()}}
+
+    def _t(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        return {"t": {name: c["t"] for name, c in self._closeness().items()}}
+
+    def _risk(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        import numpy as np
+
+        from discreet.measures.risk import record_risk
+
+        linked = self._linkage(replace(OF_2013, sample=self.choices.sample, seed=self.choices.seed), linkages)
+        credit = np.full(self.pair.records, np.nan)
+        credit[linked.queries] = linked.credits
+        return {"risk": record_risk(self.pair.classes, credit).as_dict()}
+
+    def _change(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        from discreet.measures.change import changes
+
+        names, X, Y = self.pair.numeric()
+        return {"change": changes(X, Y, names) if names else None}
+
+    def _closeness(self) -> dict[str, dict[str, Any]]:
+        from discreet.measures.closeness import closeness
+
+        return {
+            column.name: closeness(self.pair.classes, column.values, ordered=column.kind != "nominal").as_dict()
+            for column in self.pair.confidential
+        }
+
+    def _interval(self, choices: Choices) -> dict[str, Any] | None:
+        from discreet.measures.interval import interval_disclosure
+
+        names, X, Y = self.pair.numeric()
+        if not names:
+            return None
+        return interval_disclosure(X, Y, names, choices.interval, choices.records, choices.width).as_dict()
+
+    def _linkage(self, choices: Choices, linkages: dict[Choices, Linkage]) -> Linkage:
+        from discreet.measures.linkage import distance_linkage, sampled, subset_linkage
+
+        # Intervals make no difference to a linkage.
+        choices = replace(choices, interval=OF_2013.interval, width=None, records=None)
+        if choices in linkages:
+            return linkages[choices]
+        original, released = self.pair.points
+        spans = dict(zip(self.pair.names, self.pair.embedding.spans(), strict=True))
+        known = list(choices.known) or self.pair.names
+        points, candidates = (original, released) if choices.direction == "original" else (released, original)
+        size = choices.sample or SAMPLE
+        queries = None
+        if self.pair.records > (size if choices.sample else FULL):
+            queries = sampled(self.pair.records, size, choices.seed)
+        if choices.choose is None and not choices.known:
+            found = distance_linkage(
+                points, candidates, nearest=choices.nearest, queries=queries, progress=self._heard("dld")
+            )
+        else:
+            found = subset_linkage(
+                points,
+                candidates,
+                [spans[name] for name in known],
+                choices.choose or len(known),
+                nearest=choices.nearest,
+                queries=queries,
+                progress=self._heard("dld"),
+            )
+        linkages[choices] = found
+        return found
+
+    def _heard(self, name: str) -> Callable[[float], None]:
+        return lambda fraction: self.tell(f"measuring {name}", fraction)
+
+
+def _codes(values: Any) -> Any:
+    """Positions of categories as integers; missing is a code of its own."""
+    import numpy as np
+
+    return np.where(np.isnan(values), -1, values).astype(np.int64)

@@ -1,0 +1,235 @@
+"""The public verb `measure`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError
+from discreet.measures.choices import ALL, Choices, wanted
+
+if TYPE_CHECKING:
+    from discreet.data.dataset import Dataset
+    from discreet.data.roles import Declarations
+    from discreet.measures.pair import Pair
+
+    Names = str | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Measures(Mapping[str, Any]):
+    """Measures of a release, by name, with the choices they depend on."""
+
+    values_: dict[str, Any]
+    choices: Choices
+    notes: tuple[str, ...]
+    records: int
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values_[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_)
+
+    def __len__(self) -> int:
+        return len(self.values_)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "records": self.records,
+            "measures": self.values_,
+            "choices": asdict(self.choices),
+            "notes": list(self.notes),
+        }
+
+    def summary(self) -> str:
+        """What an intruder finds and what an analyst loses, in words."""
+        from discreet.measures.words import words
+
+        return words(self.values_, self.choices, self.records, self.notes)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{n} {self[n]:.2f}" for n in ALL if n in self.values_ and isinstance(self[n], float))
+        return f"Measures({shown})"
+
+
+def measure(
+    original: Any,
+    released: Any,
+    *,
+    quasi: Names | None = None,
+    confidential: Names | None = None,
+    key: str | None = None,
+    row_map: Any = None,
+    measures: str | Sequence[str] = "fast",
+    numeric: Names | None = None,
+    nominal: Names | None = None,
+    ordinal: Mapping[str, Sequence[str] | None] | Sequence[str] | None = None,
+    date: Names | None = None,
+    config: str | Path | None = None,
+    direction: str = "original",
+    nearest: int = 1,
+    known: Names | None = None,
+    choose: int | None = None,
+    interval: str = "relative",
+    width: float | None = None,
+    records: bool | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    progress: Callable[[str, float], None] | None = None,
+) -> Measures:
+    """Judge a release against its original: how much is lost, and how much is risked, whoever made the release.
+
+    Parameters
+    ----------
+    original : path or frame
+        The microdata before protection.
+    released : path or frame
+        The release.
+    quasi : list of str
+        The quasi-identifiers, which both files have; `all` stands for all columns that both have but the key.
+    confidential : list of str
+        Confidential columns of the release, for l-diversity and t-closeness.
+    key : str
+        A column in both files that names each record, to align them by.
+    row_map : path
+        The row map of the release, to align the files by; without it and a key they are aligned by position, which is
+        refused where the order was destroyed.
+    measures : str or list of str
+        `fast` (the default), `all`, or names: il, gil, pil, dld, pld, id, dr, score, gdr, si, k, l, t, risk, change.
+    numeric : list of str
+        Quasi-identifiers whose values are numbers, where the data would say otherwise.
+    nominal : list of str
+        Quasi-identifiers whose values are categories without order, also where they are numbers.
+    ordinal : mapping of str to list of str
+        Quasi-identifiers whose values are ordered categories, each with its order from lowest to highest.
+    date : list of str
+        Quasi-identifiers whose values are dates.
+    config : path
+        The TOML file of the protection, for roles and types; what the call gives wins.
+    direction : {"original", "released"}
+        Who searches in dld: each original record among the released ones (the default), or the reverse.
+    nearest : {1, 2}
+        Whether only the nearest record counts as found in dld, or the second nearest too.
+    known : list of str
+        Quasi-identifiers that an intruder may know; all by default.
+    choose : int
+        How many of them: dld is the mean over all subsets of so many.
+    interval : {"relative", "rank", "sd"}
+        Interval of id: a share of the original value, of the ranks, or of the released standard deviation.
+    width : float
+        Half-width of the interval: 10 percent of the value, 1 to 10 percent of the records averaged, or 0.1 standard
+        deviations by default.
+    records : bool
+        Whether id counts records all of whose values are within, or single values; by default values for relative,
+        records for rank and sd.
+    sample : int
+        How many records search in linkage: all by default, 100,000 above 1,000,000 records; an estimate says its
+        standard error.
+    seed : int
+        Seed of the sample.
+    progress : callable
+        Told the stage and how far along it is, in [0, 1].
+
+    Returns
+    -------
+    Measures
+        A mapping from name to value; `summary()` to read, `as_dict()` for JSON.
+
+    Examples
+    --------
+    >>> import polars as pl, discreet
+    >>> frame = pl.DataFrame({"age": [23, 24, 25, 61, 62, 66], "income": [10, 12, 11, 30, 29, 34]})
+    >>> release = discreet.protect(frame, k=3, quasi="all")
+    >>> found = discreet.measure(frame, release.data, quasi="all", measures=["il", "dld", "k"])
+    >>> round(found["il"], 2), round(found["dld"], 2), found["k"]
+    (1.81, 33.33, 3)
+    """
+    from discreet.data.config import Config, load
+    from discreet.data.dataset import accept
+    from discreet.data.keywords import as_names
+    from discreet.measures.alignment import align
+    from discreet.measures.judge import Judge
+
+    choices = Choices(
+        direction, nearest, tuple(as_names("known", known)), choose, interval, width, records, sample, seed
+    )
+    asked = wanted(measures)
+    said = Config() if config is None else load(config)
+    before, after = accept(original), accept(released)
+    shared = [name for name in before.frame.columns if name in after.frame.columns and name != key]
+    roles = _roles(said, quasi, confidential, shared, key)
+    types = {"numeric": numeric, "nominal": nominal, "ordinal": ordinal, "date": date}
+    declared = _declared(before, said, roles, types)
+    names = declared.names("quasi")
+    unknown = [name for name in choices.known if name not in names]
+    if unknown:
+        raise InputError(f"known: '{unknown[0]}' is not among the quasi-identifiers {', '.join(names)}")
+    if choices.choose is not None and choices.choose > len(choices.known or names):
+        raise InputError(f"choose must be at most the number of attributes known, {len(choices.known or names)}")
+    rows = align(before, after, names, key=key, row_map=row_map)
+    pair, notes = _pair(before, after, declared, rows)
+    values = Judge(pair, choices, progress or _silent).measure(asked)
+    if {"l", "t"} & set(asked) and not pair.confidential:
+        notes.append("l-diversity and t-closeness need the confidential columns; none was named")
+    return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records)
+
+
+def _roles(
+    said: Any, quasi: Names | None, confidential: Names | None, shared: list[str], key: str | None
+) -> dict[str, list[str]]:
+    """Which columns are compared; those with another role in a configuration are left alone."""
+    from discreet.data.keywords import as_names
+
+    named = as_names("quasi", quasi) or list(said.roles.get("quasi", []))
+    held = as_names("confidential", confidential) or list(said.roles.get("confidential", []))
+    if not named:
+        raise InputError("name the quasi-identifiers: the columns an intruder may know")
+    if set(named) & {"all", "rest"} and not set(named) & set(shared):
+        others = {name for role, names in said.roles.items() if role != "quasi" for name in names}
+        named = [name for name in shared if name not in others and name not in held]
+    if set(held) & {"all", "rest"} and not set(held) & set(shared):
+        held = [name for name in shared if name not in named]
+    if key in named:
+        raise InputError(f"the key '{key}' cannot be a quasi-identifier as well")
+    return {"quasi": named, "confidential": held, "ignore": ["rest"]}
+
+
+def _declared(before: Dataset, said: Any, roles: dict[str, list[str]], types: dict[str, Any]) -> Declarations:
+    from dataclasses import replace
+
+    from discreet.data.keywords import settle
+
+    columns = before.frame.columns
+    return settle(columns, replace(said, roles={}), roles=roles, missing="separate", named=before.named, **types)
+
+
+def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) -> tuple[Pair, list[str]]:
+    """Read the attributes of both files, the release in the order of the original."""
+    from dataclasses import replace
+
+    from discreet.data.pairing import read_pair
+    from discreet.data.reading import read_attribute
+    from discreet.measures.pair import Pair
+
+    attributes, released, confidential = [], [], []
+    assumed: dict[str, list[str]] = {}
+    for name in declared.names("quasi"):
+        attribute, values, assumption = read_pair(before, after, declared[name])
+        attributes.append(attribute)
+        released.append(values[rows])
+        assumed.setdefault(assumption, []).append(name)
+    for name in declared.names("confidential"):
+        if name not in after.frame.columns:
+            raise InputError(f"{after.name}: there is no confidential column '{name}'")
+        column, _ = read_attribute(after, declared[name])
+        confidential.append(replace(column, values=column.values[rows]))
+    notes = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what]
+    return Pair(tuple(attributes), tuple(released), tuple(confidential)), notes
+
+
+def _silent(_stage: str, _fraction: float) -> None:
+    """Listen to nothing."""

@@ -1,0 +1,104 @@
+"""Measures in words: what an intruder with these columns finds, what an analyst loses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.measures.choices import Choices
+from discreet.text import entry
+
+_SHORT = {
+    "gil": "gil, general information loss",
+    "pil": "pil, probabilistic information loss",
+    "pld": "pld, probabilistic linkage",
+    "id": "id, interval disclosure",
+    "dr": "dr, disclosure risk (2013)",
+    "score": "score (il + dr)/2",
+    "gdr": "gdr, general disclosure risk (2021)",
+    "si": "si, scoring index (gil + gdr)/2",
+}
+
+
+def words(values: Mapping[str, Any], choices: Choices, records: int, notes: Sequence[str]) -> str:
+    """A page on a release: loss, risk, each figure with the choices that made it, and what was assumed."""
+    lines = [f"{records:,} records compared on {', '.join(values['covers']['all'])}", ""]
+    lines += [line for title, text in (("Intruder", intruder(values, choices)), ("Analyst", analyst(values))) if text
+              for line in entry(title, text)]  # fmt: skip
+    lines.append("")
+    for name, title in _SHORT.items():
+        if values.get(name) is not None:
+            lines += entry("", f"{values[name]:6.2f} %  {title}{_how(name, values, choices)}")
+    for name, found in (values.get("l") or {}).items():
+        t = (values.get("t") or {}).get(name)
+        close = "" if t is None else f"; t-closeness {t:.1f} %"
+        lines += entry(
+            "", f"{name}: l-diversity {found['distinct']} distinct, {found['entropy']:.2f} by entropy{close}"
+        )
+    numeric = values["covers"]["numeric"]
+    if len(numeric) < len(values["covers"]["all"]):
+        only = ", ".join(numeric) or "none"
+        lines += entry("Covered", f"gil, pil, id and what is made of them cover the numeric attributes: {only}")
+    for position, note in enumerate(notes):
+        lines += entry("" if position else "Assumed", note)
+    return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1]))
+
+
+def intruder(values: Mapping[str, Any], choices: Choices) -> str:
+    """What an intruder who knows the quasi-identifiers finds."""
+    parts = []
+    if values.get("dld") is not None:
+        error = values.get("dld_standard_error")
+        estimate = f" (estimated from {values['dld_searched']:,} records, ± {error:.2f})" if error is not None else ""
+        parts.append(
+            f"whoever looks for the nearest record finds the right one in {values['dld']:.2f} % of cases{estimate}"
+        )
+    if values.get("k") is not None:
+        parts.append(f"each record shares its values with at least {values['k'] - 1} others")
+    if values.get("id") is not None:
+        parts.append(f"{values['id']:.2f} % {_within(choices)}")
+    return _sentence(parts)
+
+
+def analyst(values: Mapping[str, Any]) -> str:
+    """What an analyst loses."""
+    parts = []
+    if values.get("il") is not None:
+        parts.append(f"{values['il']:.2f} % of the variance between records is lost (il)")
+    change = values.get("change")
+    if change:
+        means = [a["mean"]["change"] for a in change["attributes"] if a["mean"]["change"] is not None]
+        variances = [a["variance"]["change"] for a in change["attributes"] if a["variance"]["change"] is not None]
+        if means:
+            parts.append(f"means move by at most {max(map(abs, means)):.2f} %")
+        if variances:
+            parts.append(f"variances by {sum(variances) / len(variances):+.1f} % on average")
+        shift = change["correlations"]["mean_absolute_difference"]
+        if shift is not None:
+            parts.append(f"correlations by {shift:.3f} on average")
+    return _sentence(parts)
+
+
+def _within(choices: Choices) -> str:
+    """What interval disclosure counts, in words."""
+    records = choices.records if choices.records is not None else choices.interval != "relative"
+    what = "of the records lie in all numeric values" if records else "of the numeric values lie"
+    width = choices.width
+    return {
+        "relative": f"{what} within {10 if width is None else width:g} % of the truth",
+        "rank": f"{what} within {'1 to 10' if width is None else f'{width:g}'} % of the ranks",
+        "sd": f"{what} within {0.1 if width is None else width:g} standard deviations",
+    }[choices.interval]
+
+
+def _sentence(parts: list[str]) -> str:
+    text = "; ".join(parts)
+    return text[:1].upper() + text[1:] + "." if text else ""
+
+
+def _how(name: str, values: Mapping[str, Any], choices: Choices) -> str:
+    if name == "id":
+        records = choices.records if choices.records is not None else choices.interval != "relative"
+        return f" ({choices.interval}, {'records' if records else 'values'})"
+    error = values.get(f"{name}_standard_error")
+    return "" if error is None else f" (estimated from {values[f'{name}_searched']:,} records, ± {error:.2f})"
