@@ -472,8 +472,8 @@ def test_it_works_where_no_cache_can_be_written(survey: Path, tmp_path: Path) ->
         "import sys\nfrom discreet.cli.app import run\nsys.exit(run(sys.argv[1:]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "protect", str(survey), "-o", str(tmp_path / "out.csv"), "--k", "5", "--quasi", "age",
-         "--ignore", "rest", "--method", "univariate", "--measures", "none"],
+        [sys.executable, "-c", code, "protect", str(survey), "-o", str(tmp_path / "out.csv"), "--k", "5", "--quasi",
+         "age", "--ignore", "rest", "--method", "univariate", "--measures", "none"],
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -159,7 +159,7 @@ def test_rounding_never_writes_a_negative_zero() -> None:
 
 
 def test_a_frame_with_lists_or_mixed_objects_is_refused_without_a_value() -> None:
-    with pytest.raises(InputError, match="'x' is of type .* which cannot be protected"):
+    with pytest.raises(InputError, match=r"'x' is of type .* which cannot be protected"):
         read(accept(pl.DataFrame({"x": [[1], [2]]})))
     import pandas as pd
 

@@ -51,20 +51,14 @@ def pattern_classes(
     sizes = np.bincount(inverse.ravel(), minlength=len(distinct))
     rows = np.split(order, np.cumsum(sizes)[:-1])
     classes = _Classes(distinct, sizes, sizes < k, [[members] for members in rows])
-    # The smallest class joins another first; its place in the list decides among equals.
-    waiting = [(int(size), at) for at, size in enumerate(sizes) if size < k]
-    heapq.heapify(waiting)
-    while waiting:
-        size, small = heapq.heappop(waiting)
-        if classes.rows[small] is None or size != classes.sizes[small]:
-            continue  # it has joined another, or grown, since it was put here
-        partner = classes.cheapest(small)
-        if partner is None:
-            pattern = np.flatnonzero(_bits(classes.words[small], missing.shape[1]))
-            raise InputError(_too_few(int(size), k, [names[int(i)] for i in pattern]))
-        classes.join(small, partner)
-        if classes.sizes[partner] < k:
-            heapq.heappush(waiting, (int(classes.sizes[partner]), partner))
+    lone = classes.settle(k, join_large=True)
+    if lone is not None and sizes[sizes < k].sum() >= k:
+        # Some joined a large pattern and left too few for the others: then all that are small stay together.
+        classes = _Classes(distinct, sizes, sizes < k, [[members] for members in rows])
+        lone = classes.settle(k, join_large=False)
+    if lone is not None:
+        pattern = np.flatnonzero(_bits(classes.words[lone], missing.shape[1]))
+        raise InputError(_too_few(int(classes.sizes[lone]), k, [names[int(i)] for i in pattern]))
     return [
         (frozenset(np.flatnonzero(_bits(words, missing.shape[1])).tolist()), np.sort(np.concatenate(members)))
         for words, members in zip(classes.words, classes.rows, strict=True)
@@ -81,14 +75,34 @@ class _Classes:
     touched: NDArray[np.bool_]  # whether its records are blanked beyond what they lacked
     rows: list[list[NDArray[np.int64]] | None]
 
-    def cheapest(self, small: int) -> int | None:
+    def __post_init__(self) -> None:
+        self.words, self.sizes = self.words.copy(), self.sizes.copy()
+
+    def settle(self, k: int, *, join_large: bool) -> int | None:
+        """Let small classes join others until all have k records; the class that could not, or None."""
+        # The smallest class joins another first; its place in the list decides among equals.
+        waiting = [(int(size), at) for at, size in enumerate(self.sizes) if size < k]
+        heapq.heapify(waiting)
+        while waiting:
+            size, small = heapq.heappop(waiting)
+            if size != self.sizes[small]:
+                continue  # it has joined another, or grown, since it was put here
+            partner = self.cheapest(small, join_large)
+            if partner is None:
+                return small
+            self.join(small, partner)
+            if self.sizes[partner] < k:
+                heapq.heappush(waiting, (int(self.sizes[partner]), partner))
+        return None
+
+    def cheapest(self, small: int, join_large: bool) -> int | None:
         """The class to join with the fewest values blanked: a touched one, or one that lacks at least the same."""
         import numpy as np
 
         own = self.words[small]
         of_mine = np.bitwise_count(self.words & ~own).sum(axis=1, dtype=np.int64)
         of_theirs = np.bitwise_count(own & ~self.words).sum(axis=1, dtype=np.int64)
-        possible = (self.sizes > 0) & (self.touched | (of_theirs == 0))
+        possible = (self.sizes > 0) & (self.touched | (join_large & (of_theirs == 0)))
         possible[small] = False
         if not possible.any():
             return None

@@ -48,6 +48,20 @@ def read_attribute(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]
     return attribute, assumed
 
 
+def read_confidential(dataset: Dataset, said: Declaration) -> Attribute | None:
+    """A confidential column, to look at the diversity of its values; None if it has none.
+
+    Nothing was declared of it, and whatever it holds is released as it is: values that are not all numbers or dates are
+    categories.
+    """
+    if dataset.frame[said.name].null_count() == dataset.frame.height:
+        return None
+    try:
+        return read_attribute(dataset, said)[0]
+    except InputError:
+        return read_attribute(dataset, replace(said, kind="nominal", order=None, aggregate=None, digits=None))[0]
+
+
 def _numeric(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> Attribute:
     import numpy as np
     import polars as pl

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from discreet.measures.pair import Pair
 
 Progress = Callable[[str, float], None]
+# Agreement on an attribute is a bit of a word.
+MOST_PATTERNS = 62
 # The 2013 paper's risk and the 2021 paper's, whatever else is asked for.
 OF_2013 = Choices()
 OF_2021 = Choices(direction="released", nearest=2, interval="rank", records=True)
@@ -71,6 +73,8 @@ class Judge:
 
         from discreet.measures.fellegi import decile_bins, probabilistic_linkage
 
+        if len(self.pair.names) > MOST_PATTERNS:
+            return {"pld": None}
         codes = [
             decile_bins(attribute.values, released)
             if attribute.categories is None

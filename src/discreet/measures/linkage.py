@@ -57,8 +57,8 @@ def distance_linkage(
 
     With `a` candidates nearer than the own and `t` as near as it (itself included), a record counts
     (`nearest` − a)/t, cut to 0 to 1: the chance that a random order of ties puts the own among the first `nearest`. In
-    a microaggregated file every record ties with its whole group, and a rule that takes the first of equals would
-    report several times the true rate.
+    a microaggregated file every record ties with its whole group, and a rule that pairs equals off in the order of the
+    file would report several times the true rate.
 
     Two squared distances tie when they differ by no more than 1e-9 of the own's, or 1e-18: means computed in another
     order differ in their last bits.

@@ -127,8 +127,8 @@ def measure(
         Whether id counts records all of whose values are within, or single values; by default values for relative,
         records for rank and sd.
     sample : int
-        How many records search in linkage: all by default, 100,000 above 1,000,000 records; an estimate says its
-        standard error.
+        How many records search in dld: all by default, 100,000 above 1,000,000 records; an estimate says its
+        standard error. (pld looks at as many as make 200,000,000 pairs.)
     seed : int
         Seed of the sample.
     progress : callable
@@ -146,8 +146,10 @@ def measure(
     >>> release = discreet.protect(frame, k=3, quasi="all")
     >>> found = discreet.measure(frame, release.data, quasi="all", measures=["il", "dld", "k"])
     >>> round(found["il"], 2), round(found["dld"], 2), found["k"]
-    (1.81, 33.33, 3)
+    (1.65, 33.33, 3)
     """
+    import numpy as np
+
     from discreet.data.config import Config, load
     from discreet.data.dataset import accept
     from discreet.data.keywords import as_names
@@ -170,7 +172,10 @@ def measure(
         raise InputError(f"known: '{unknown[0]}' is not among the quasi-identifiers {', '.join(names)}")
     if choices.choose is not None and choices.choose > len(choices.known or names):
         raise InputError(f"choose must be at most the number of attributes known, {len(choices.known or names)}")
-    rows = align(before, after, names, key=key, row_map=row_map)
+    if set(asked) <= {"k", "l", "t"}:
+        rows = np.arange(after.frame.height)  # they look at the release alone
+    else:
+        rows = align(before, after, names, key=key, row_map=row_map)
     pair, notes = _pair(before, after, declared, rows)
     values = Judge(pair, choices, progress or _silent).measure(asked)
     if {"l", "t"} & set(asked) and not pair.confidential:
@@ -212,7 +217,7 @@ def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) ->
     from dataclasses import replace
 
     from discreet.data.pairing import read_pair
-    from discreet.data.reading import read_attribute
+    from discreet.data.reading import read_confidential
     from discreet.measures.pair import Pair
 
     attributes, released, confidential = [], [], []
@@ -225,8 +230,9 @@ def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) ->
     for name in declared.names("confidential"):
         if name not in after.frame.columns:
             raise InputError(f"{after.name}: there is no confidential column '{name}'")
-        column, _ = read_attribute(after, declared[name])
-        confidential.append(replace(column, values=column.values[rows]))
+        column = read_confidential(after, declared[name])
+        if column is not None:
+            confidential.append(replace(column, values=column.values[rows]))
     notes = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what]
     return Pair(tuple(attributes), tuple(released), tuple(confidential)), notes
 

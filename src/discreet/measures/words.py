@@ -36,7 +36,8 @@ def words(values: Mapping[str, Any], choices: Choices, records: int, notes: Sequ
             "", f"{name}: l-diversity {found['distinct']} distinct, {found['entropy']:.2f} by entropy{close}"
         )
     numeric = values["covers"]["numeric"]
-    if len(numeric) < len(values["covers"]["all"]):
+    only_numeric = [name for name in ("gil", "pil", "id", "dr", "gdr") if name in values]
+    if only_numeric and len(numeric) < len(values["covers"]["all"]):
         only = ", ".join(numeric) or "none"
         lines += entry("Covered", f"gil, pil, id and what is made of them cover the numeric attributes: {only}")
     for position, note in enumerate(notes):
@@ -50,11 +51,11 @@ def intruder(values: Mapping[str, Any], choices: Choices) -> str:
     if values.get("dld") is not None:
         error = values.get("dld_standard_error")
         estimate = f" (estimated from {values['dld_searched']:,} records, ± {error:.2f})" if error is not None else ""
-        parts.append(
-            f"whoever looks for the nearest record finds the right one in {values['dld']:.2f} % of cases{estimate}"
-        )
+        parts.append(f"{_search(choices)} in {values['dld']:.2f} % of cases{estimate}")
     if values.get("k") is not None:
-        parts.append(f"each record shares its values with at least {values['k'] - 1} others")
+        others = values["k"] - 1
+        shared = f"each record shares its values with at least {others} other{'s' if others > 1 else ''}"
+        parts.append(shared if others else "some records share their values with no other")
     if values.get("id") is not None:
         parts.append(f"{values['id']:.2f} % {_within(choices)}")
     return _sentence(parts)
@@ -77,6 +78,22 @@ def analyst(values: Mapping[str, Any]) -> str:
         if shift is not None:
             parts.append(f"correlations by {shift:.3f} on average")
     return _sentence(parts)
+
+
+def _search(choices: Choices) -> str:
+    """What distance linkage does, in words."""
+    found = "finds the right one" if choices.nearest == 1 else "has the right one among the two nearest"
+    told = ""
+    if choices.choose is not None:
+        told = f" by {choices.choose} of {', '.join(choices.known) or 'the columns'}"
+    elif choices.known:
+        told = f" by {', '.join(choices.known)}"
+    who = (
+        "whoever looks for the nearest record"
+        if choices.direction == "original"
+        else "a released record that is looked up"
+    )
+    return f"{who}{told} {found}"
 
 
 def _within(choices: Choices) -> str:

@@ -25,13 +25,14 @@ def judge(
     """The loss, always, and the measures asked for, with the choices they depend on."""
     from dataclasses import asdict
 
-    from discreet.data.reading import read_attribute
+    from discreet.data.reading import read_confidential
     from discreet.measures.choices import Choices
     from discreet.measures.judge import Judge
     from discreet.measures.pair import Pair
 
     held = declarations.names("confidential") if {"l", "t"} & set(asked) else []
-    confidential = tuple(read_attribute(dataset, declarations[name])[0] for name in held)
+    columns = (read_confidential(dataset, declarations[name]) for name in held)
+    confidential = tuple(column for column in columns if column is not None)
     choices = Choices(sample=SAMPLE if dataset.frame.height > LARGE else None)
     values = Judge(Pair(tuple(attributes), tuple(released), confidential), choices, tell).measure(
         dict.fromkeys(("il", *asked))

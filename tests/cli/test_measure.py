@@ -1,0 +1,72 @@
+"""`discreet measure` from two files."""
+
+import json
+from pathlib import Path
+
+from canary import CANARY, Command
+
+ROLES = ["--quasi", "town,age,income,born", "--confidential", "diagnosis", "--identifier", "name", "--by", "region"]
+
+
+def test_a_release_is_judged_by_its_row_map(command: Command, survey: Path, tmp_path: Path) -> None:
+    out, rows = tmp_path / "out.csv", tmp_path / "map.csv"
+    made = json.loads(command("protect", survey, "-o", out, "--k", 5, *ROLES, "--row-map", rows, "--json").out)
+    quasi = ["--quasi", "town,age,income,born"]
+    result = command("measure", survey, out, *quasi, "--row-map", rows, "--json")
+    assert result.status == 0, result.err
+    found = json.loads(result.out)
+    for name in ("il", "dld", "id", "score"):
+        assert abs(found["measures"][name] - made["measures"][name]) < 1e-9
+    assert found["choices"]["direction"] == "original"
+    for word in ("Intruder", "Analyst", "finds the right one", "gil", "score"):
+        assert word in result.err
+    refused = command("measure", survey, out, *quasi)
+    assert refused.status == 2
+    assert "order of the records was destroyed" in refused.err
+
+
+def test_measures_by_name_and_by_key(command: Command, survey: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    lines = survey.read_text().splitlines()
+    other.write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
+    options = [
+        "--quasi",
+        "age,income",
+        "--key",
+        "name",
+        "--measures",
+        "il,dld",
+        "--measures",
+        "l",
+        "--confidential",
+        "town",
+    ]
+    result = command("measure", survey, other, *options, "--json", "--quiet")
+    assert result.status == 0, result.err
+    found = json.loads(result.out)["measures"]
+    assert (found["il"], found["dld"]) == (0, 100)
+    assert set(found["l"]) == {"town"}
+    assert "gil" not in found
+
+
+def test_no_value_is_quoted(command: Command, survey: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text(survey.read_text().replace(",26,", f",{CANARY}x,"))
+    result = command("measure", survey, other, "--quasi", "age", "--key", "name")
+    assert result.status == 2
+    assert "line 8" in result.err
+    doubled = survey.read_text() + survey.read_text().splitlines()[7] + "\n"
+    other.write_text(doubled)
+    assert "not unique" in command("measure", survey, other, "--quasi", "age", "--key", "name").err
+
+
+def test_protect_measures_what_it_is_told(command: Command, survey: Path, tmp_path: Path) -> None:
+    standard = ["protect", survey, "--k", 5, *ROLES, "--json", "--quiet"]
+    for number, (asked, there, absent) in enumerate(
+        [("none", {"il"}, {"dld"}), ("dld,pld", {"il", "dld", "pld"}, {"gil"}), ("all", {"pil", "l", "t", "si"}, set())]
+    ):
+        result = command(*standard, "-o", tmp_path / f"{number}.csv", "--measures", asked)
+        assert result.status == 0, result.err
+        found = json.loads(result.out)["measures"]
+        assert there <= set(found)
+        assert not absent & set(found)
