@@ -1,11 +1,11 @@
 """The methods on trees give exactly what their plain forms give, among ties and duplicates as well."""
 
 import numpy as np
-import plain_methods as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import plain_methods as plain
 from discreet.kernels.arrays import Floats
 from discreet.kernels.chain import chain
 from discreet.kernels.md import md

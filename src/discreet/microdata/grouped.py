@@ -27,6 +27,7 @@ def group(
     from discreet.microdata.partition import assign, choose, partition_of
 
     name, method = choose(settings.method, settings.params, len(points))
+    tell("compiling", 0.0)
     _compile(method, points.shape[1], settings.k)
     labels = np.empty(len(points), np.int64)
     groups, done, start = 0, 0, clock.perf_counter()
