@@ -39,7 +39,8 @@ lint: .venv/ready
 	$(BIN)/mypy
 
 bench: fresh
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	$(BIN)/python -m benchmarks.classical
+	$(BIN)/python -m benchmarks.linkage
 
 docs: .venv/ready
 	$(BIN)/python tools/commands.py

@@ -1,4 +1,4 @@
-"""Speed, loss and memory of the classical methods on one core: `python benchmarks/classical.py`.
+"""Speed, loss and memory of the classical methods on one core: `python -m benchmarks.classical`.
 
 Every line runs in a process of its own, after a small run that loads or compiles the kernels. The data are standard
 normal; k = 5. Memory is the peak of the run above what the process held before it, the points included.

@@ -31,8 +31,12 @@ def example(
     force
         Replace files that exist already.
     """
+    from discreet.cli.progress import Reporter
     from discreet.data.examples import make
 
-    for path in make(name, folder, n=records, seed=seed, force=force):
+    with Reporter() as report:
+        report("writing", 0.0)
+        paths = make(name, folder, n=records, seed=seed, force=force)
+    for path in paths:
         print(path, file=sys.stderr)
     return 0

@@ -12,16 +12,18 @@ def methods(*, json: bool = False) -> int:
         Print the list as JSON.
     """
     from discreet.microdata.registry import describe
+    from discreet.text import entry
 
-    entries = describe()
+    described = describe()
     if json:
         from dataclasses import asdict
         from json import dumps
 
-        print(dumps([asdict(entry) for entry in entries], indent=2, ensure_ascii=False))
+        print(dumps([asdict(method) for method in described], indent=2, ensure_ascii=False))
         return 0
-    for entry in entries:
-        print(f"{entry.name:<12}{entry.summary}")
-        for parameter in entry.parameters:
-            print(f"{'':<12}--param {parameter.name}={parameter.default}: {parameter.description}")
+    for method in described:
+        print("\n".join(entry(method.name, method.summary)))
+        for parameter in method.parameters:
+            told = f"--param {parameter.name}={parameter.default}: {parameter.description}"
+            print("\n".join(entry("", told)))
     return 0

@@ -22,7 +22,7 @@ _SHORT = {
 
 def words(values: Mapping[str, Any], choices: Choices, records: int, notes: Sequence[str]) -> str:
     """A page on a release: loss, risk, each figure with the choices that made it, and what was assumed."""
-    lines = [f"{records:,} records compared on {', '.join(values['covers']['all'])}", ""]
+    lines = [*entry("Compared", f"{records:,} records on {', '.join(values['covers']['all'])}"), ""]
     lines += [line for title, text in (("Intruder", intruder(values, choices)), ("Analyst", analyst(values))) if text
               for line in entry(title, text)]  # fmt: skip
     lines.append("")
