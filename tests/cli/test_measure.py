@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import polars as pl
+
 from canary import CANARY, Command
 
 ROLES = ["--quasi", "town,age,income,born", "--confidential", "diagnosis", "--identifier", "name", "--by", "region"]
@@ -70,3 +72,30 @@ def test_protect_measures_what_it_is_told(command: Command, survey: Path, tmp_pa
         found = json.loads(result.out)["measures"]
         assert there <= set(found)
         assert not absent & set(found)
+
+
+def test_the_risk_of_each_record(command: Command, survey: Path, tmp_path: Path) -> None:
+    out, rows, risks = tmp_path / "out.csv", tmp_path / "map.csv", tmp_path / "risk.parquet"
+    command("protect", survey, "-o", out, "--k", 5, *ROLES, "--row-map", rows)
+    call = [
+        "measure",
+        survey,
+        out,
+        "--quasi",
+        "town,age,income,born",
+        "--row-map",
+        rows,
+        "--per-record",
+        risks,
+        "--json",
+    ]
+    result = command(*call)
+    assert result.status == 0, result.err
+    found = pl.read_parquet(risks)
+    assert found.columns == ["input_record", "class_risk", "linkage_risk"]
+    assert found["input_record"].to_list() == list(range(1, 41))
+    assert max(found["class_risk"]) <= 0.2
+    assert abs(sum(found["linkage_risk"]) / 0.4 - json.loads(result.out)["measures"]["dld"]) < 1e-9
+    assert risks.stat().st_mode & 0o777 == 0o600
+    assert command(*call).status == 2
+    assert command(*call, "--force").status == 0

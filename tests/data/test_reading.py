@@ -208,3 +208,10 @@ def test_rounding_beyond_the_type_widens_it(dtype: pl.DataType, values: list[obj
     released = attribute.column(np.array([127.0, 96.0]))
     assert released.cast(pl.Float64).to_list() == [130.0, 100.0]
     assert attribute.as_written(np.array([127.0, 96.0])).tolist() == [130.0, 100.0]
+
+
+def test_the_categories_of_a_type_are_not_quoted() -> None:
+    column = pl.Series("x", [CANARY, "b"], dtype=pl.Enum([CANARY, "b"]))
+    with pytest.raises(InputError, match="of type Enum and holds no numbers") as error:
+        read(accept(column.to_frame()), numeric="x")
+    assert CANARY not in str(error.value)

@@ -39,6 +39,8 @@ def measure(
     records: Annotated[bool | None, Parameter(negative="--values")] = None,
     sample: int | None = None,
     seed: int = 0,
+    per_record: Path | None = None,
+    force: bool = False,
     quiet: bool = False,
     json: bool = False,
     reading: Reading = DETECT,
@@ -53,14 +55,23 @@ def measure(
         The release, whoever made it.
     ordinal
         Quasi-identifiers whose values are ordered categories, as 'size=small<medium<large'.
+    per_record
+        Also write an internal file with the risk of each record of the original.
+    force
+        Replace that file if it exists already.
     quiet
         Print nothing but errors.
     json
         Print the measures as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
+    from discreet.data.files import check_writable_format, write
+    from discreet.release.atomic import AtomicFiles
     from discreet.release.evidence import as_json
 
+    if per_record:
+        format_name = check_writable_format(per_record)
+        AtomicFiles([per_record], force=force)
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
         found = verb(
@@ -87,6 +98,13 @@ def measure(
             seed=seed,
             progress=report,
         )
+    if per_record:
+        import polars as pl
+
+        columns = {"input_record": range(1, found.records + 1), **found.per_record}
+        frame = pl.DataFrame(columns).fill_nan(None)
+        with AtomicFiles([per_record], force=force) as files:
+            write(frame, files.temporary(per_record), format_name=format_name)
     if json:
         print(as_json(found.as_dict()))
     if not quiet:

@@ -34,7 +34,8 @@ def kind_of(dataset: Dataset, said: Declaration) -> tuple[str, tuple[str, ...] |
         return "nominal", None, "taken as nominal"
     if column.dtype != pl.String:
         raise InputError(
-            f"{dataset.name}: column '{name}' is of type {column.dtype}, which cannot be protected; convert it"
+            f"{dataset.name}: column '{name}' is of type {column.dtype.base_type()}, which cannot be "
+            "protected; convert it"
         )
     if not dataset.textual:
         return "nominal", None, "text, taken as nominal"

@@ -76,7 +76,9 @@ def _numeric(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> 
     elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
         numbers = column.cast(pl.Float64)
     else:
-        raise InputError(f"{dataset.name}: column '{column.name}' is of type {column.dtype} and holds no numbers")
+        raise InputError(
+            f"{dataset.name}: column '{column.name}' is of type {column.dtype.base_type()} and holds no numbers"
+        )
     values = numbers.to_numpy().astype(np.float64)
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.measures.choices import Choices
 from discreet.measures.linkage import FULL, SAMPLE
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from discreet.measures.linkage import Linkage
     from discreet.measures.pair import Pair
 
@@ -28,6 +31,7 @@ class Judge:
     pair: Pair
     choices: Choices
     tell: Progress
+    per_record: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def measure(self, names: Iterable[str]) -> dict[str, Any]:
         """The values of the measures, and under `choices` and `covers` what they depend on."""
@@ -132,7 +136,9 @@ class Judge:
         linked = self._linkage(replace(OF_2013, sample=self.choices.sample, seed=self.choices.seed), linkages)
         credit = np.full(self.pair.records, np.nan)
         credit[linked.queries] = linked.credits
-        return {"risk": record_risk(self.pair.classes, credit).as_dict()}
+        found = record_risk(self.pair.classes, credit)
+        self.per_record.update(class_risk=found.by_class, linkage_risk=credit)
+        return {"risk": found.as_dict()}
 
     def _change(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         from discreet.measures.change import changes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,9 @@ from discreet.errors import InputError
 from discreet.measures.choices import ALL, Choices, wanted
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from discreet.data.dataset import Dataset
     from discreet.data.roles import Declarations
     from discreet.measures.pair import Pair
@@ -20,12 +23,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measures(Mapping[str, Any]):
-    """Measures of a release, by name, with the choices they depend on."""
+    """Measures of a release, by name, with the choices they depend on.
+
+    Parameters
+    ----------
+    values_ : dict
+        The measures.
+    choices : Choices
+        How they were taken.
+    notes : tuple of str
+        What was assumed.
+    records : int
+        How many records were compared.
+    per_record : dict of arrays
+        With `risk`: for each record of the original its `class_risk` and `linkage_risk`, from 0 to 1 (NaN where it was
+        not in the sample). Internal: they tell who is at risk.
+    """
 
     values_: dict[str, Any]
     choices: Choices
     notes: tuple[str, ...]
     records: int
+    per_record: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Any:
         return self.values_[name]
@@ -177,10 +196,11 @@ def measure(
     else:
         rows = align(before, after, names, key=key, row_map=row_map)
     pair, notes = _pair(before, after, declared, rows)
-    values = Judge(pair, choices, progress or _silent).measure(asked)
+    judge = Judge(pair, choices, progress or _silent)
+    values = judge.measure(asked)
     if {"l", "t"} & set(asked) and not pair.confidential:
         notes.append("l-diversity and t-closeness need the confidential columns; none was named")
-    return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records)
+    return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records, judge.per_record)
 
 
 def _roles(

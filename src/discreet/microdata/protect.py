@@ -131,6 +131,7 @@ def protect(
     settings = Settings.settle(
         said, k=k, missing=missing, method=method, params=params, time=time, steps=steps, seed=seed, threads=threads
     )
+    asked = () if measures in ("none", ["none"]) else wanted(measures)
     tell("reading", 0.0)
     dataset = accept(data)
     roles = {"quasi": quasi, "confidential": confidential, "identifier": identifier, "by": by, "ignore": ignore}
@@ -156,7 +157,6 @@ def protect(
         assumed.setdefault(assumption, []).append(name)
     notes = [*dataset.notes, *(f"{what}: {', '.join(names)}" for what, names in assumed.items() if what)]
     classes = split(dataset, attributes, declarations.names("by"), settings.k)
-    asked = () if measures in ("none", ["none"]) else wanted(measures)
     return _release(dataset, declarations, attributes, classes, settings, asked, notes, tell)
 
 
