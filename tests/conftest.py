@@ -5,6 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test asserts a time, and the first example of a test may have to compile a kernel.
+settings.register_profile("discreet", settings(), deadline=None)
+settings.load_profile("discreet")
 
 ROOT = Path(__file__).resolve().parents[1]
 
