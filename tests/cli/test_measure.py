@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import polars as pl
 
 from canary import CANARY, Command
+from discreet.release.evidence import schema
 
 ROLES = ["--quasi", "town,age,income,born", "--confidential", "diagnosis", "--identifier", "name", "--by", "region"]
 
@@ -19,7 +21,11 @@ def test_a_release_is_judged_by_its_row_map(command: Command, survey: Path, tmp_
     found = json.loads(result.out)
     for name in ("il", "dld", "id", "score"):
         assert abs(found["measures"][name] - made["measures"][name]) < 1e-9
-    assert found["choices"]["direction"] == "original"
+    jsonschema.validate(found, schema("evidence"))
+    assert found["parameters"]["choices"]["direction"] == "original"
+    assert found["parameters"]["alignment"] == "row map"
+    assert found["input"]["sha256"] == made["input"]["sha256"]
+    assert found["output"]["sha256"] == made["output"]["sha256"]
     for word in ("Intruder", "Analyst", "finds the right one", "gil", "score"):
         assert word in result.err
     refused = command("measure", survey, out, *quasi)
@@ -99,3 +105,33 @@ def test_the_risk_of_each_record(command: Command, survey: Path, tmp_path: Path)
     assert risks.stat().st_mode & 0o777 == 0o600
     assert command(*call).status == 2
     assert command(*call, "--force").status == 0
+
+
+def test_files_that_were_read_are_never_written_over(command: Command, survey: Path, tmp_path: Path) -> None:
+    out, rows = tmp_path / "out.csv", tmp_path / "map.csv"
+    command("protect", survey, "-o", out, "--k", 5, *ROLES, "--row-map", rows)
+    before = {path: path.read_bytes() for path in (survey, out, rows)}
+    for path in before:
+        call = [
+            "measure",
+            survey,
+            out,
+            "--quasi",
+            "town,age,income,born",
+            "--row-map",
+            rows,
+            "--per-record",
+            path,
+            "--force",
+        ]
+        result = command(*call)
+        assert result.status == 2
+        assert "never written over" in result.err
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_per_record_measures_the_risk_it_writes(command: Command, survey: Path, tmp_path: Path) -> None:
+    risks = tmp_path / "risk.csv"
+    call = ["measure", survey, survey, "--quasi", "age", "--key", "name", "--measures", "il", "--per-record", risks]
+    assert command(*call).status == 0
+    assert risks.read_text().splitlines()[0] == "input_record,class_risk,linkage_risk"

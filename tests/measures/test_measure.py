@@ -141,8 +141,8 @@ def test_a_category_that_only_the_release_has_is_one_of_its_own() -> None:
 def test_numeric_measures_say_what_they_cover() -> None:
     frame = mixed()
     found = discreet.measure(frame, protected(frame), quasi=QUASI, key="key")
-    assert found["covers"] == {"numeric": ["age", "income"], "all": QUASI}
-    assert "cover the numeric attributes: age, income" in found.summary()
+    assert found["covers"] == {"numeric": ["age", "income"], "all": QUASI, "blank": []}
+    assert "cover the numeric attributes: age, income" in " ".join(found.summary().split())
     towns = discreet.measure(frame, protected(frame), quasi="town", key="key", measures="all", confidential="ill")
     assert towns["gil"] is towns["id"] is towns["dr"] is towns["si"] is None
     assert towns["dld"] > 0
@@ -194,8 +194,8 @@ def more(released: pl.DataFrame) -> pl.DataFrame:
 
 
 ODD: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "fewer rows": (lambda r: r.head(150), {}, "has 200 records and the frame has 150"),
-    "key misses rows": (lambda r: r.head(150), {"key": "key"}, "50 records of the frame are not there"),
+    "fewer rows": (lambda r: r.head(150), {}, "the original has 200 records and the release has 150"),
+    "key misses rows": (lambda r: r.head(150), {"key": "key"}, "50 records of the original are not there"),
     "key has more": (more, {"key": "key"}, "1 rows have no"),
     "key not unique": (lambda r: r.with_columns(key=pl.lit("x")), {"key": "key"}, "not unique"),
     "key missing": (lambda r: r.with_columns(key=pl.lit(None, pl.String)), {"key": "key"}, "is missing in 200"),
@@ -238,4 +238,110 @@ def test_constant_single_and_blank_data_get_a_right_answer() -> None:
     blank = constant.with_columns(b=pl.lit(None, pl.Float64))
     found = discreet.measure(constant, blank, quasi="all", measures="all")
     assert found["il_per_attribute"]["b"] == 100
-    assert found["covers"]["numeric"] == ["a"]
+    assert found["covers"]["blank"] == ["b"]
+    assert found["gil_parts"]["attributes"] == ["a"]
+    assert found["id_per_attribute"]["b"] == 0
+    assert "'b' has no value in the release" in found.summary()
+
+
+def test_a_sorted_release_of_ours_is_noticed_whatever_the_format(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    # Numbers that sort differently as text, no column that passes through.
+    frame = pl.DataFrame({"a": rng.integers(5, 12000, 300), "b": rng.integers(5, 12000, 300)})
+    frame.write_csv(tmp_path / "original.csv")
+    release = discreet.protect(tmp_path / "original.csv", k=3, quasi="all", measures="none")
+    for suffix in ("csv", "parquet", "xlsx"):
+        out = tmp_path / f"out.{suffix}"
+        release.write(out)
+        for _ in range(2):
+            with pytest.raises(InputError, match="order of the records was destroyed"):
+                discreet.measure(tmp_path / "original.csv", out, quasi="all")
+            # Without its record, the rows themselves tell.
+            out.with_name(out.name + ".release.json").unlink(missing_ok=True)
+
+
+def test_a_release_sorted_within_sorted_strata_is_noticed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame(
+        {"region": np.sort(rng.integers(0, 4, 200)), "age": rng.integers(1, 99, 200), "pay": rng.normal(size=200)}
+    )
+    release = discreet.protect(frame, k=4, quasi=["age", "pay"], by="region", measures="none")
+    release.write(tmp_path / "out.parquet")
+    (tmp_path / "out.parquet.release.json").unlink()
+    with pytest.raises(InputError, match="order of the records was destroyed"):
+        discreet.measure(frame, tmp_path / "out.parquet", quasi=["age", "pay"])
+
+
+def test_the_same_category_in_another_spelling_is_the_same(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"code": [4, 5, 4, 6], "flag": [True, False, True, True], "x": [3.5, 1.0, 2.0, 9.0]})
+    frame.write_csv(tmp_path / "a.csv")
+    spelled = frame.with_columns(
+        code=pl.Series(["4.0", "5.0", "4.0", "6.0"]), flag=pl.Series(["True", "False"] + ["True"] * 2)
+    )
+    spelled.write_csv(tmp_path / "b.csv")
+    frame.write_parquet(tmp_path / "c.parquet")
+    for other in ("b.csv", "c.parquet"):
+        found = discreet.measure(tmp_path / "a.csv", tmp_path / other, quasi="all", nominal="code", measures=["il"])
+        assert found["il"] == 0
+    strange = frame.with_columns(code=pl.lit(99))
+    noted = discreet.measure(frame, strange, quasi="all", nominal="code", measures=["il"])
+    assert any("1 categories in the release that the original has not" in note for note in noted.notes)
+
+
+@pytest.mark.parametrize(
+    "keys", [list(range(6)), [123456789012345678 + i for i in range(6)], [f"k{i}" for i in range(6)]]
+)
+def test_keys_of_two_types_name_the_same_records(keys: list[object], tmp_path: Path) -> None:
+    frame = pl.DataFrame({"key": keys, "x": [3.0, 1.0, 2.0, 9.0, 4.0, 0.5]})
+    frame.write_csv(tmp_path / "a.csv")
+    found = discreet.measure(tmp_path / "a.csv", frame.reverse(), quasi="x", key="key", measures=["il"])
+    assert (found["il"], found.alignment) == (0, "key")
+
+
+def test_keys_that_are_numbers_here_and_texts_there_are_not_the_same() -> None:
+    frame = pl.DataFrame({"key": [1, 2, 3], "x": [3.0, 1.0, 2.0]})
+    with pytest.raises(InputError, match="3 records of the original are not there"):
+        discreet.measure(frame, frame.with_columns(key=pl.Series(["a", "b", "c"])), quasi="x", key="key")
+
+
+def test_what_is_made_of_an_estimate_is_one() -> None:
+    frame = mixed(400)
+    released = protected(frame)
+    found = discreet.measure(frame, released, quasi=QUASI, key="key", measures="all", sample=100, confidential="ill")
+    assert found["dr_standard_error"] == pytest.approx(found["dld_standard_error"] / 2)
+    assert found["score_standard_error"] == pytest.approx(found["dld_standard_error"] / 4)
+    assert found["gdr_standard_error"] > found["si_standard_error"] > 0
+    assert found["risk"]["searched"] == 100
+    assert found.summary().count("estimated from 100 records") >= 4
+
+
+def test_a_sample_that_finds_nobody_is_not_sure_of_it() -> None:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(rng.normal(size=(3000, 2)), schema=["a", "b"])
+    hidden = pl.DataFrame(rng.normal(size=(3000, 2)), schema=["a", "b"])
+    full = discreet.measure(frame, hidden, quasi="all", measures=["dld"])
+    for seed in range(20):
+        some = discreet.measure(frame, hidden, quasi="all", measures=["dld"], sample=200, seed=seed)
+        assert abs(some["dld"] - full["dld"]) <= 3 * some["dld_standard_error"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"width": "a"},
+        {"width": [1, 2]},
+        {"measures": 5},
+        {"records": "yes"},
+        {"choose": True},
+        {"known": ["age", "age"]},
+    ],
+)
+def test_arguments_of_a_wrong_type_are_named(options: dict[str, Any]) -> None:
+    frame = mixed(20)
+    with pytest.raises(InputError, match=next(iter(options))):
+        discreet.measure(frame, protected(frame), **{"quasi": QUASI, "key": "key", **options})
+
+
+def test_files_without_a_common_column_are_refused() -> None:
+    with pytest.raises(InputError, match="no column in common"):
+        discreet.measure(pl.DataFrame({"a": [1]}), pl.DataFrame({"b": [1]}), quasi="all")

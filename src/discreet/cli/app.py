@@ -51,7 +51,9 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError:
-        return _complain("not enough memory for this data and method; nothing was written. Try --method tour.", REFUSED)
+        return _complain(
+            "not enough memory for this data and method; nothing was written. For protect, try --method tour.", REFUSED
+        )
     except Exception as error:
         return _complain(_fault(error), REFUSED)
     return status if isinstance(status, int) else 0

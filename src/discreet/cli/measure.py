@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -66,17 +67,21 @@ def measure(
     """
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, write
-    from discreet.release.atomic import AtomicFiles
-    from discreet.release.evidence import as_json
+    from discreet.release.atomic import AtomicFiles, spare
+    from discreet.release.evidence import as_json, described, evidence
 
     if per_record:
         format_name = check_writable_format(per_record)
         AtomicFiles([per_record], force=force)
+        read = {"the original": original, "the release": released, "the row map": row_map, "the configuration": config}
+        spare([per_record], read)
+        measures = [*(measures or ["fast"]), "risk"]
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
+        before, after = reading.read(original), reading.read(released)
         found = verb(
-            reading.read(original),
-            reading.read(released),
+            before,
+            after,
             quasi=quasi,
             confidential=confidential,
             key=key,
@@ -106,7 +111,15 @@ def measure(
         with AtomicFiles([per_record], force=force) as files:
             write(frame, files.temporary(per_record), format_name=format_name)
     if json:
-        print(as_json(found.as_dict()))
+        account = evidence(
+            "measures",
+            parameters={"alignment": found.alignment, "choices": asdict(found.choices)},
+            measures=found.figures,
+            given=described(before, before.frame.height, before.frame.width),
+            output=described(after, after.frame.height, after.frame.width),
+            notes=found.notes,
+        )
+        print(as_json(account))
     if not quiet:
         print(found.summary(), file=sys.stderr)
     return 0

@@ -85,8 +85,7 @@ def protect(
     """
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format
-    from discreet.errors import InputError
-    from discreet.release.atomic import AtomicFiles
+    from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.evidence import as_json
     from discreet.release.release import files_of
 
@@ -94,8 +93,7 @@ def protect(
     check_writable_format(output)
     files = files_of(output, row_map=row_map, evidence=evidence)
     AtomicFiles(files.values(), force=force)
-    if config and config.exists() and any(path.exists() and path.samefile(config) for path in files.values()):
-        raise InputError(f"{config} is the configuration, which is never written over; choose another name")
+    spare(files.values(), {"the input itself": data, "the configuration": config})
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
         release = verb(

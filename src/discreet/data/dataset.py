@@ -61,15 +61,15 @@ class Dataset:
         return shown + (f" and {len(every) - most:,} more" if len(every) > most else "")
 
 
-def accept(data: Any) -> Dataset:
-    """Take in a file's path, a `Source`, or a pandas, polars or Arrow frame."""
+def accept(data: Any, called: str = "the frame") -> Dataset:
+    """Take in a file's path, a `Source`, or a pandas, polars or Arrow frame, and what to call a frame in messages."""
     from discreet.data.source import Source
 
     if isinstance(data, str | Path):
         from discreet.data.files import read
 
         data = read(data)
-    dataset = _from_source(data) if isinstance(data, Source) else _from_frame(data)
+    dataset = _from_source(data) if isinstance(data, Source) else _from_frame(data, called)
     if dataset.frame.width == 0 or dataset.frame.height == 0:
         raise InputError(f"{dataset.name}: there are no records")
     return dataset
@@ -91,7 +91,7 @@ def _from_source(source: Source) -> Dataset:
     )
 
 
-def _from_frame(data: Any) -> Dataset:
+def _from_frame(data: Any, called: str) -> Dataset:
     import narwhals as nw
     import polars as pl
 
@@ -104,13 +104,13 @@ def _from_frame(data: Any) -> Dataset:
             f"expected a path, or a pandas, polars or Arrow frame, not an object of type {type(data).__name__}"
         ) from None
     except nw.exceptions.DuplicateError:
-        raise InputError("the frame: column names must be unique; rename those that stand twice") from None
+        raise InputError(f"{called}: column names must be unique; rename those that stand twice") from None
     from discreet.data.frames import hints_of, restorer, to_polars
 
     frame, notes = to_polars(outside)
     return Dataset(
         frame,
-        "the frame",
+        called,
         lambda row: f"row {row}",
         notes=notes,
         hints=hints_of(data),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.data.digest import sha256
+from discreet.data.numbers import read_numbers
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,8 +23,8 @@ _HOW = "name a key column that both files have (key), or give the row map of the
 
 def align(
     original: Dataset, release: Dataset, quasi: Sequence[str], *, key: str | None = None, row_map: Any = None
-) -> NDArray[np.int64]:
-    """For each record of the original the row of the release that was made from it.
+) -> tuple[NDArray[np.int64], str]:
+    """For each record of the original the row of the release that was made from it; and by what they were aligned.
 
     By the row map, else by the key, else by position. By position is refused where the order of the release was plainly
     destroyed: linkage and every other comparison by record would then be meaningless.
@@ -31,16 +34,16 @@ def align(
     if key is not None and row_map is not None:
         raise InputError("give either a key or a row map, not both")
     if row_map is not None:
-        return _by_map(original, release, row_map)
+        return _by_map(original, release, row_map), "row map"
     if key is not None:
-        return _by_key(original, release, key)
+        return _by_key(original, release, key), "key"
     if original.frame.height != release.frame.height:
         raise InputError(
             f"{original.name} has {original.frame.height:,} records and {release.name} has {release.frame.height:,}; "
             f"to compare them record by record, {_HOW}"
         )
     _refuse_destroyed_order(original, release, quasi)
-    return np.arange(original.frame.height)
+    return np.arange(original.frame.height), "position"
 
 
 def _by_key(original: Dataset, release: Dataset, key: str) -> NDArray[np.int64]:
@@ -58,7 +61,7 @@ def _by_key(original: Dataset, release: Dataset, key: str) -> NDArray[np.int64]:
             raise InputError(f"{dataset.name}: the key '{key}' is not unique; a key must name one record")
         sides.append(column)
     if sides[0].dtype != sides[1].dtype:
-        sides = [_comparable(side) for side in sides]
+        sides = _comparable(sides)
     left = pl.DataFrame({"key": sides[0]})
     right = pl.DataFrame({"key": sides[1], "row": np.arange(len(sides[1]))})
     rows = left.join(right, on="key", how="left", maintain_order="left")["row"]
@@ -76,11 +79,13 @@ def _by_key(original: Dataset, release: Dataset, key: str) -> NDArray[np.int64]:
     return rows.to_numpy().astype(np.int64)
 
 
-def _comparable(column: pl.Series) -> pl.Series:
+def _comparable(sides: list[pl.Series]) -> list[pl.Series]:
+    """Keys of two types in one: as whole numbers if all of both are, else as texts."""
     import polars as pl
 
-    numbers = column.cast(pl.String).cast(pl.Float64, strict=False)
-    return column.cast(pl.String) if numbers.null_count() else numbers
+    texts = [side.cast(pl.String) for side in sides]
+    numbers = [text.str.replace(r"\.0$", "").cast(pl.Int64, strict=False) for text in texts]
+    return texts if any(column.null_count() for column in numbers) else numbers
 
 
 def _by_map(original: Dataset, release: Dataset, row_map: Any) -> NDArray[np.int64]:
@@ -93,6 +98,8 @@ def _by_map(original: Dataset, release: Dataset, row_map: Any) -> NDArray[np.int
     frame = accept(row_map).frame
     if not {"release_row", "input_record"} <= set(frame.columns):
         raise InputError(f"{name}: not a row map; it must have the columns release_row and input_record")
+    if any(dtype.is_nested() for dtype in frame.schema.values()):
+        raise InputError(f"{name}: not a row map; its columns must be whole numbers")
     link = frame.select(pl.col("release_row", "input_record").cast(pl.Int64, strict=False))
     count = original.frame.height
     whole = pl.Series(range(1, count + 1), dtype=pl.Int64)
@@ -109,27 +116,68 @@ def _by_map(original: Dataset, release: Dataset, row_map: Any) -> NDArray[np.int
 
 def _refuse_destroyed_order(original: Dataset, release: Dataset, quasi: Sequence[str]) -> None:
     """Rows that were sorted on the way out do not stand beside their originals any more."""
-    import polars as pl
-
-    reason = ""
-    for name in release.frame.columns:
-        if name not in original.frame.columns or release.frame[name].dtype.is_nested():
-            continue
-        before, after = (dataset.frame[name].cast(pl.String) for dataset in (original, release))
-        if before.equals(after) and before.n_unique() > 1:
-            return  # a column that is the same row by row proves that the order was kept
-        if name not in quasi and before.sort().equals(after.sort()) and not before.equals(after):
+    reason = "its record says that its rows were sorted" if _recorded_as_sorted(release) else ""
+    common = [name for name in release.frame.columns if name in original.frame.columns]
+    before, after = (Order(dataset, common) for dataset in (original, release))
+    for name in common:
+        same = before.texts[name].equals(after.texts[name])
+        unique = after.texts[name].n_unique() == release.frame.height
+        if same and (unique or not after.is_sorted([name])) and not reason:
+            # The same row by row, and either as good as a key or in no order of its own: rows were left alone.
+            return
+        if not same and name not in quasi and before.texts[name].sort().equals(after.texts[name].sort()):
             reason = reason or f"its column '{name}' has the same values in another order"
-    if not reason and release.frame.height > 2 and release.frame.n_unique() > 1 and _is_sorted(release.frame):
-        common = [name for name in release.frame.columns if name in original.frame.columns]
-        if not _is_sorted(original.frame.select(common)):
-            reason = "its rows are sorted by all columns, and those of the original are not"
+    could_tell = release.frame.height > 2 and release.frame.n_unique() > 1
+    if not reason and could_tell and after.is_sorted(common) and not before.is_sorted(common):
+        reason = "its rows are sorted by all columns, and those of the original are not"
     if reason:
         raise InputError(f"{release.name}: the order of the records was destroyed ({reason}); {_HOW}")
 
 
-def _is_sorted(frame: pl.DataFrame) -> bool:
+def _recorded_as_sorted(release: Dataset) -> bool:
+    """What the record beside a release of ours says."""
+    if release.source is None:
+        return False
+    path = release.source.path
+    try:
+        output = json.loads(path.with_name(path.name + ".release.json").read_text(encoding="utf-8"))["output"]
+        return bool(output["order"] == "sorted" and output["sha256"] == sha256(path))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+class Order:
+    """The columns of a file, to ask whether its rows are sorted by them."""
+
+    def __init__(self, dataset: Dataset, names: Sequence[str]) -> None:
+        import polars as pl
+
+        plain = dataset.frame.select(pl.col(name).cast(pl.String, strict=False) for name in names)
+        self.texts = {name: plain[name] for name in names}
+        # Numbers in text sort as numbers or as text, whichever a tool took them for.
+        self.readings = {name: (_as_numbers(dataset, name), plain[name]) for name in names}
+
+    def is_sorted(self, names: Sequence[str]) -> bool:
+        """Whether rows ascend by the first column, those equal in it by the second, and so on; missing values last."""
+        import numpy as np
+
+        tied = np.ones(max(len(next(iter(self.texts.values()))) - 1, 0), bool)
+        for name in names:
+            for column in self.readings[name]:
+                ranks = column.rank("dense").fill_null(len(column) + 1).to_numpy()
+                if not (ranks[1:] < ranks[:-1])[tied].any():
+                    tied &= ranks[1:] == ranks[:-1]
+                    break
+            else:
+                return False
+        return True
+
+
+def _as_numbers(dataset: Dataset, name: str) -> pl.Series:
     import polars as pl
 
-    order = frame.select(pl.arg_sort_by(frame.columns, nulls_last=True, maintain_order=True)).to_series()
-    return bool((order == pl.Series(range(frame.height), dtype=order.dtype)).all())
+    column = dataset.frame[name]
+    if column.dtype != pl.String:
+        return column
+    numbers, wrong = read_numbers(column, dataset.decimal)
+    return column if len(wrong) else numbers

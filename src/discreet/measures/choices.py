@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
-from discreet.errors import InputError
+from discreet.errors import InputError, whole
 
 FAST = ("il", "gil", "dld", "id", "dr", "score", "k", "risk", "change")
 ALL = ("il", "gil", "pil", "dld", "pld", "id", "dr", "score", "gdr", "si", "k", "l", "t", "risk", "change")
@@ -55,18 +56,23 @@ class Choices:
         _one_of("direction", self.direction, DIRECTIONS)
         _one_of("nearest", self.nearest, (1, 2))
         _one_of("interval", self.interval, INTERVALS)
-        if self.choose is not None and (not isinstance(self.choose, int) or self.choose < 1):
-            raise InputError(f"choose must be a whole number of at least 1, not {self.choose!r}")
-        if self.width is not None and not 0 <= self.width < float("inf"):
-            raise InputError(f"width must be a number of at least 0, not {self.width!r}")
-        if self.sample is not None and (not isinstance(self.sample, int) or self.sample < 2):
-            raise InputError(f"sample must be a whole number of at least 2, not {self.sample!r}")
-        if not isinstance(self.seed, int) or self.seed < 0:
-            raise InputError(f"seed must be a whole number of at least 0, not {self.seed!r}")
+        for name, least in (("choose", 1), ("sample", 2), ("seed", 0)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if self.width is not None:
+            if isinstance(self.width, bool) or not isinstance(self.width, Real) or not 0 <= self.width < float("inf"):
+                raise InputError(f"width must be a number of at least 0, not {self.width!r}")
+            object.__setattr__(self, "width", float(self.width))
+        if self.records not in (None, True, False):
+            raise InputError(f"records must be true or false, not {self.records!r}")
+        if len(set(self.known)) < len(self.known):
+            raise InputError("known: a column stands twice; name it once")
 
 
-def wanted(measures: str | Iterable[str]) -> tuple[str, ...]:
-    """The measures asked for: "fast", "all", or names; what a score is made of comes with it."""
+def wanted(measures: str | Sequence[str]) -> tuple[str, ...]:
+    """The measures asked for: "fast", "all", or names."""
+    if not isinstance(measures, str | Sequence):
+        raise InputError(f"measures must be fast, all or a list of names, not {measures!r}")
     names = [measures] if isinstance(measures, str) else list(measures)
     found: list[str] = []
     for name in names:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from discreet.measures.pair import Pair
 
 Progress = Callable[[str, float], None]
-# Agreement on an attribute is a bit of a word.
-MOST_PATTERNS = 62
 # The 2013 paper's risk and the 2021 paper's, whatever else is asked for.
 OF_2013 = Choices()
 OF_2021 = Choices(direction="released", nearest=2, interval="rank", records=True)
@@ -26,7 +24,7 @@ OF_2021 = Choices(direction="released", nearest=2, interval="rank", records=True
 
 @dataclass(frozen=True)
 class Judge:
-    """Takes the measures of one pair; what several of them need is computed once."""
+    """Takes the measures of one pair; a linkage that several of them need is computed once."""
 
     pair: Pair
     choices: Choices
@@ -34,14 +32,13 @@ class Judge:
     per_record: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def measure(self, names: Iterable[str]) -> dict[str, Any]:
-        """The values of the measures, and under `choices` and `covers` what they depend on."""
+        """The values of the measures, and under `covers` which attributes they are of."""
         values: dict[str, Any] = {}
         linkages: dict[Choices, Linkage] = {}
         for name in names:
             self.tell(f"measuring {name}", 0.0)
             values |= getattr(self, f"_{name}")(linkages)
-        covered = self.pair.numeric()[0]
-        values["covers"] = {"numeric": covered, "all": self.pair.names}
+        values["covers"] = {"numeric": self.pair.numeric()[0], "all": self.pair.names, "blank": self.pair.blank}
         return values
 
     def _il(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
@@ -53,7 +50,7 @@ class Judge:
     def _gil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         from discreet.measures.general import general_loss
 
-        names, X, Y = self.pair.numeric()
+        names, X, Y = self.pair.numeric(blank=False)
         if not names:
             return {"gil": None}
         found = general_loss(X, Y, names).as_dict()
@@ -62,7 +59,7 @@ class Judge:
     def _pil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         from discreet.measures.probabilistic import probabilistic_loss
 
-        names, X, Y = self.pair.numeric()
+        names, X, Y = self.pair.numeric(blank=False)
         if not names:
             return {"pil": None}
         found = probabilistic_loss(X, Y, names).as_dict()
@@ -75,9 +72,9 @@ class Judge:
     def _pld(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         import numpy as np
 
-        from discreet.measures.fellegi import decile_bins, probabilistic_linkage
+        from discreet.measures.fellegi import ATTRIBUTES, decile_bins, probabilistic_linkage
 
-        if len(self.pair.names) > MOST_PATTERNS:
+        if len(self.pair.names) > ATTRIBUTES:
             return {"pld": None}
         codes = [
             decile_bins(attribute.values, released)
@@ -98,22 +95,22 @@ class Judge:
     def _dr(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         interval = self._interval(OF_2013)
         linked = self._linkage(replace(OF_2013, sample=self.choices.sample, seed=self.choices.seed), linkages)
-        return {"dr": None if interval is None else (linked.rate + interval["rate"]) / 2}
+        return _mean("dr", linked.rate, None if interval is None else interval["rate"]) | _error("dr", linked, 2)
 
     def _score(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        risk = self._dr(linkages)["dr"]
-        return {"score": None if risk is None else (self._il(linkages)["il"] + risk) / 2}
+        risk = self._dr(linkages)
+        return _mean("score", self._il(linkages)["il"], risk["dr"]) | _halved("score", risk, "dr")
 
     def _gdr(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         own = self.choices
         asked = replace(OF_2021, known=own.known, choose=own.choose, sample=own.sample, seed=own.seed)
         interval = self._interval(OF_2021)
         linked = self._linkage(asked, linkages)
-        return {"gdr": None if interval is None else (linked.rate + interval["rate"]) / 2}
+        return _mean("gdr", linked.rate, None if interval is None else interval["rate"]) | _error("gdr", linked, 2)
 
     def _si(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        loss, risk = self._gil(linkages)["gil"], self._gdr(linkages)["gdr"]
-        return {"si": None if loss is None or risk is None else (loss + risk) / 2}
+        risk = self._gdr(linkages)
+        return _mean("si", self._gil(linkages)["gil"], risk["gdr"]) | _halved("si", risk, "gdr")
 
     def _k(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         import numpy as np
@@ -138,12 +135,12 @@ class Judge:
         credit[linked.queries] = linked.credits
         found = record_risk(self.pair.classes, credit)
         self.per_record.update(class_risk=found.by_class, linkage_risk=credit)
-        return {"risk": found.as_dict()}
+        return {"risk": found.as_dict() | {"searched": len(linked.queries)}}
 
     def _change(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         from discreet.measures.change import changes
 
-        names, X, Y = self.pair.numeric()
+        names, X, Y = self.pair.numeric(blank=False)
         return {"change": changes(X, Y, names) if names else None}
 
     def _closeness(self) -> dict[str, dict[str, Any]]:
@@ -196,6 +193,24 @@ class Judge:
 
     def _heard(self, name: str) -> Callable[[float], None]:
         return lambda fraction: self.tell(f"measuring {name}", fraction)
+
+
+def _mean(name: str, first: float | None, second: float | None) -> dict[str, Any]:
+    return {name: None if first is None or second is None else (first + second) / 2}
+
+
+def _error(name: str, linked: Linkage, parts: int) -> dict[str, Any]:
+    """The standard error of a figure of which an estimated linkage is one of so many equal parts."""
+    error = linked.standard_error
+    return {
+        f"{name}_standard_error": None if error is None else error / parts,
+        f"{name}_searched": len(linked.queries),
+    }
+
+
+def _halved(name: str, risk: dict[str, Any], of: str) -> dict[str, Any]:
+    error = risk[f"{of}_standard_error"]
+    return {f"{name}_standard_error": None if error is None else error / 2, f"{name}_searched": risk[f"{of}_searched"]}
 
 
 def _codes(values: Any) -> Any:

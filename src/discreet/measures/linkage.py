@@ -171,14 +171,16 @@ def sampled(n: int, size: int = SAMPLE, seed: int = 0) -> NDArray[np.int64]:
 def summed(chances: NDArray[np.float64], queries: NDArray[np.int64], population: int) -> Linkage:
     """The linkage that chances of being found make, with the standard error of their mean if they are a sample.
 
-    It is s·√((1 − m/n)/m) for m of n records with standard deviation s (ddof 1), drawn without replacement. One record
-    tells nothing of the spread; its s is the largest that numbers from 0 to 1 can have.
+    It is s·√((1 − m/n)/m) for m of n records with standard deviation s (ddof 1), drawn without replacement, and at
+    least 2/m times the same correction: a sample that happens to find nobody has no spread, but three times that is
+    what e^−6 of all samples miss. One record tells nothing of the spread; its s is the largest that numbers from 0 to 1
+    can have.
     """
     m = chances.size
     error = None
     if m < population:
         spread = float(chances.std(ddof=1)) if m > 1 else 0.5
-        error = 100.0 * spread * ((1.0 - m / population) / m) ** 0.5
+        error = 100.0 * max(spread / m**0.5, 2.0 / m) * (1.0 - m / population) ** 0.5
     return Linkage(100.0 * float(chances.mean()), chances, error, queries)
 
 

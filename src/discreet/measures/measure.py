@@ -27,7 +27,7 @@ class Measures(Mapping[str, Any]):
 
     Parameters
     ----------
-    values_ : dict
+    figures : dict
         The measures.
     choices : Choices
         How they were taken.
@@ -35,31 +35,35 @@ class Measures(Mapping[str, Any]):
         What was assumed.
     records : int
         How many records were compared.
+    alignment : str
+        By what records were brought together: position, key, row map; or nothing, where only the release was looked at.
     per_record : dict of arrays
         With `risk`: for each record of the original its `class_risk` and `linkage_risk`, from 0 to 1 (NaN where it was
         not in the sample). Internal: they tell who is at risk.
     """
 
-    values_: dict[str, Any]
+    figures: dict[str, Any]
     choices: Choices
     notes: tuple[str, ...]
     records: int
+    alignment: str = "position"
     per_record: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Any:
-        return self.values_[name]
+        return self.figures[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.values_)
+        return iter(self.figures)
 
     def __len__(self) -> int:
-        return len(self.values_)
+        return len(self.figures)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
             "records": self.records,
-            "measures": self.values_,
+            "alignment": self.alignment,
+            "measures": self.figures,
             "choices": asdict(self.choices),
             "notes": list(self.notes),
         }
@@ -68,10 +72,10 @@ class Measures(Mapping[str, Any]):
         """What an intruder finds and what an analyst loses, in words."""
         from discreet.measures.words import words
 
-        return words(self.values_, self.choices, self.records, self.notes)
+        return words(self.figures, self.choices, self.records, self.alignment, self.notes)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{n} {self[n]:.2f}" for n in ALL if n in self.values_ and isinstance(self[n], float))
+        shown = ", ".join(f"{n} {self[n]:.2f}" for n in ALL if n in self.figures and isinstance(self[n], float))
         return f"Measures({shown})"
 
 
@@ -173,6 +177,7 @@ def measure(
     from discreet.data.dataset import accept
     from discreet.data.keywords import as_names
     from discreet.measures.alignment import align
+    from discreet.measures.fellegi import ATTRIBUTES
     from discreet.measures.judge import Judge
 
     choices = Choices(
@@ -180,7 +185,7 @@ def measure(
     )
     asked = wanted(measures)
     said = Config() if config is None else load(config)
-    before, after = accept(original), accept(released)
+    before, after = accept(original, "the original"), accept(released, "the release")
     shared = [name for name in before.frame.columns if name in after.frame.columns and name != key]
     roles = _roles(said, quasi, confidential, shared, key)
     types = {"numeric": numeric, "nominal": nominal, "ordinal": ordinal, "date": date}
@@ -192,15 +197,17 @@ def measure(
     if choices.choose is not None and choices.choose > len(choices.known or names):
         raise InputError(f"choose must be at most the number of attributes known, {len(choices.known or names)}")
     if set(asked) <= {"k", "l", "t"}:
-        rows = np.arange(after.frame.height)  # they look at the release alone
+        rows, alignment = np.arange(after.frame.height), "nothing"  # they look at the release alone
     else:
-        rows = align(before, after, names, key=key, row_map=row_map)
+        rows, alignment = align(before, after, names, key=key, row_map=row_map)
     pair, notes = _pair(before, after, declared, rows)
     judge = Judge(pair, choices, progress or _silent)
     values = judge.measure(asked)
+    if "pld" in values and values["pld"] is None:
+        notes.append(f"pld takes at most {ATTRIBUTES} attributes and was left out")
     if {"l", "t"} & set(asked) and not pair.confidential:
         notes.append("l-diversity and t-closeness need the confidential columns; none was named")
-    return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records, judge.per_record)
+    return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records, alignment, judge.per_record)
 
 
 def _roles(
@@ -213,6 +220,8 @@ def _roles(
     held = as_names("confidential", confidential) or list(said.roles.get("confidential", []))
     if not named:
         raise InputError("name the quasi-identifiers: the columns an intruder may know")
+    if not shared:
+        raise InputError("the two files have no column in common, so they cannot be compared")
     if set(named) & {"all", "rest"} and not set(named) & set(shared):
         others = {name for role, names in said.roles.items() if role != "quasi" for name in names}
         named = [name for name in shared if name not in others and name not in held]
@@ -242,8 +251,10 @@ def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) ->
 
     attributes, released, confidential = [], [], []
     assumed: dict[str, list[str]] = {}
+    noted: list[str] = []
     for name in declared.names("quasi"):
-        attribute, values, assumption = read_pair(before, after, declared[name])
+        attribute, values, assumption, note = read_pair(before, after, declared[name])
+        noted += [note] if note else []
         attributes.append(attribute)
         released.append(values[rows])
         assumed.setdefault(assumption, []).append(name)
@@ -253,7 +264,7 @@ def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) ->
         column = read_confidential(after, declared[name])
         if column is not None:
             confidential.append(replace(column, values=column.values[rows]))
-    notes = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what]
+    notes = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what] + noted
     return Pair(tuple(attributes), tuple(released), tuple(confidential)), notes
 
 

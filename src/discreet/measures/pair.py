@@ -45,15 +45,20 @@ class Pair:
         """The quasi-identifiers."""
         return [attribute.name for attribute in self.attributes]
 
-    def numeric(self) -> tuple[list[str], Points, Points]:
-        """The numeric attributes that have values in the release: names, original values, released values."""
+    @property
+    def blank(self) -> list[str]:
+        """The attributes that have no value in the release."""
         import numpy as np
 
-        chosen = [
-            i
-            for i, attribute in enumerate(self.attributes)
-            if attribute.kind == "numeric" and not np.isnan(self.released[i]).all()
-        ]
+        pairs = zip(self.attributes, self.released, strict=True)
+        return [attribute.name for attribute, values in pairs if np.isnan(values).all()]
+
+    def numeric(self, *, blank: bool = True) -> tuple[list[str], Points, Points]:
+        """The numeric attributes, with or without those blank in the release: names, original and released values."""
+        import numpy as np
+
+        left_out = [] if blank else self.blank
+        chosen = [i for i, a in enumerate(self.attributes) if a.kind == "numeric" and a.name not in left_out]
         if not chosen:
             return [], np.empty((self.records, 0)), np.empty((self.records, 0))
         return (

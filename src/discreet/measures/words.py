@@ -20,14 +20,23 @@ _SHORT = {
 }
 
 
-def words(values: Mapping[str, Any], choices: Choices, records: int, notes: Sequence[str]) -> str:
+def words(values: Mapping[str, Any], choices: Choices, records: int, alignment: str, notes: Sequence[str]) -> str:
     """A page on a release: loss, risk, each figure with the choices that made it, and what was assumed."""
-    lines = [*entry("Compared", f"{records:,} records on {', '.join(values['covers']['all'])}"), ""]
+    aligned = "" if alignment == "nothing" else f", aligned by {alignment}"
+    lines = [*entry("Compared", f"{records:,} records on {', '.join(values['covers']['all'])}{aligned}"), ""]
     lines += [line for title, text in (("Intruder", intruder(values, choices)), ("Analyst", analyst(values))) if text
               for line in entry(title, text)]  # fmt: skip
-    lines.append("")
+    lines += ["", *figures(values, choices)]
+    for position, note in enumerate(notes):
+        lines += entry("" if position else "Assumed", note)
+    return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1]))
+
+
+def figures(values: Mapping[str, Any], choices: Choices, left_out: Sequence[str] = ()) -> list[str]:
+    """A line for each figure that was measured, and which attributes the numeric ones cover."""
+    lines: list[str] = []
     for name, title in _SHORT.items():
-        if values.get(name) is not None:
+        if values.get(name) is not None and name not in left_out:
             lines += entry("", f"{values[name]:6.2f} %  {title}{_how(name, values, choices)}")
     for name, found in (values.get("l") or {}).items():
         t = (values.get("t") or {}).get(name)
@@ -36,13 +45,11 @@ def words(values: Mapping[str, Any], choices: Choices, records: int, notes: Sequ
             "", f"{name}: l-diversity {found['distinct']} distinct, {found['entropy']:.2f} by entropy{close}"
         )
     numeric = values["covers"]["numeric"]
-    only_numeric = [name for name in ("gil", "pil", "id", "dr", "gdr") if name in values]
-    if only_numeric and len(numeric) < len(values["covers"]["all"]):
+    shown = [name for name in ("gil", "pil", "id", "dr", "gdr") if name in values and name not in left_out]
+    if shown and len(numeric) < len(values["covers"]["all"]):
         only = ", ".join(numeric) or "none"
-        lines += entry("Covered", f"gil, pil, id and what is made of them cover the numeric attributes: {only}")
-    for position, note in enumerate(notes):
-        lines += entry("" if position else "Assumed", note)
-    return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1]))
+        lines += entry("Covered", f"gil, pil and id, also within the scores, cover the numeric attributes: {only}")
+    return lines
 
 
 def intruder(values: Mapping[str, Any], choices: Choices) -> str:
@@ -65,7 +72,7 @@ def analyst(values: Mapping[str, Any]) -> str:
     """What an analyst loses."""
     parts = []
     if values.get("il") is not None:
-        parts.append(f"{values['il']:.2f} % of the variance between records is lost (il)")
+        parts.append(f"the squared change of values is {values['il']:.2f} % of their variance (il)")
     change = values.get("change")
     if change:
         means = [a["mean"]["change"] for a in change["attributes"] if a["mean"]["change"] is not None]
@@ -99,12 +106,12 @@ def _search(choices: Choices) -> str:
 def _within(choices: Choices) -> str:
     """What interval disclosure counts, in words."""
     records = choices.records if choices.records is not None else choices.interval != "relative"
-    what = "of the records lie in all numeric values" if records else "of the numeric values lie"
+    what = "of the records have all numeric values" if records else "of the numeric values lie"
     width = choices.width
     return {
         "relative": f"{what} within {10 if width is None else width:g} % of the truth",
-        "rank": f"{what} within {'1 to 10' if width is None else f'{width:g}'} % of the ranks",
-        "sd": f"{what} within {0.1 if width is None else width:g} standard deviations",
+        "rank": f"{what} within {'1 to 10' if width is None else f'{width:g}'} % of the ranks round the release",
+        "sd": f"{what} within {0.1 if width is None else width:g} standard deviations of the release",
     }[choices.interval]
 
 

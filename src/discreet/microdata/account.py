@@ -1,13 +1,11 @@
-"""What the evidence says of the input and of the parameters."""
+"""What the evidence says of the parameters."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.data.attributes import Attribute
-    from discreet.data.dataset import Dataset
     from discreet.data.roles import Declarations
     from discreet.microdata.settings import Settings
 
@@ -38,19 +36,4 @@ def parameters(settings: Settings, declarations: Declarations, attributes: list[
         "seed": settings.seed,
         "threads": settings.threads,
         "columns": columns,
-    }
-
-
-def given(dataset: Dataset) -> dict[str, Any]:
-    """What came in."""
-    from discreet.data.digest import sha256
-
-    source = dataset.source
-    return {
-        "file": source.path.name if source else None,
-        "format": source.format if source else "frame",
-        "sha256": sha256(source.path) if source else None,
-        "records": dataset.frame.height,
-        "columns": dataset.frame.width,
-        "dialect": asdict(source.dialect) if source and source.dialect else None,
     }

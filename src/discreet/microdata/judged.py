@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from discreet.data.dataset import Dataset
     from discreet.data.roles import Declarations
 
-# Above so many records linkage takes longer than the protection does, and so many of them are asked instead.
-LARGE, SAMPLE = 200_000, 20_000
+# In the worst case a search looks at every record: so many coordinates take about a second on one core.
+COORDINATES, LEAST = 45_000_000_000, 2_000
 
 
 def judge(
@@ -33,8 +33,8 @@ def judge(
     held = declarations.names("confidential") if {"l", "t"} & set(asked) else []
     columns = (read_confidential(dataset, declarations[name]) for name in held)
     confidential = tuple(column for column in columns if column is not None)
-    choices = Choices(sample=SAMPLE if dataset.frame.height > LARGE else None)
-    values = Judge(Pair(tuple(attributes), tuple(released), confidential), choices, tell).measure(
-        dict.fromkeys(("il", *asked))
-    )
-    return values | {"choices": asdict(choices)}
+    pair = Pair(tuple(attributes), tuple(released), confidential)
+    affordable = max(LEAST, COORDINATES // max(1, pair.records * sum(axis.width for axis in pair.embedding.axes)))
+    # A sample of most records saves little.
+    choices = Choices(sample=affordable if affordable < pair.records / 2 else None)
+    return Judge(pair, choices, tell).measure(dict.fromkeys(("il", *asked))) | {"choices": asdict(choices)}

@@ -174,11 +174,11 @@ def _release(
     import numpy as np
 
     from discreet.data.embedding import embed
-    from discreet.microdata.account import given, parameters
+    from discreet.microdata.account import parameters
     from discreet.microdata.aggregate import aggregate, fill
     from discreet.microdata.grouped import group
     from discreet.microdata.judged import judge
-    from discreet.release.evidence import evidence
+    from discreet.release.evidence import described, evidence
     from discreet.release.release import Release
     from discreet.verification.anonymity import check
     from discreet.verification.promise import Promise
@@ -222,7 +222,7 @@ def _release(
         measures=measures,
         promise=promise.as_dict(),
         verification=verification.as_dict(),
-        given=given(dataset),
+        given=described(dataset.source, dataset.frame.height, dataset.frame.width),
         notes=notes + constant,
     )
     data = dataset.restore(frame, declarations.names("confidential", "by"))

@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -107,6 +107,14 @@ class AtomicFiles:
             if old:
                 old.unlink()
             _flush_folder(target.parent)
+
+
+def spare(targets: Iterable[Path], kept: Mapping[str, Path | None]) -> None:
+    """Refuse to write over a file that was read, however it is named and whatever may be replaced."""
+    for target in targets:
+        for what, path in kept.items():
+            if path is not None and path.exists() and target.exists() and target.samefile(path):
+                raise InputError(f"{target} is {what}, which is never written over; choose another name")
 
 
 def _set_aside(target: Path) -> Path | None:

@@ -6,12 +6,17 @@ Both follow a JSON schema that ships beside this module. Neither holds a value o
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
+from discreet.data.digest import sha256
+
+if TYPE_CHECKING:
+    from discreet.data.source import Source
 
 EVIDENCE = "discreet/evidence/1"
 RECORD = "discreet/release/1"
@@ -28,29 +33,46 @@ def evidence(
     kind: str,
     *,
     parameters: Mapping[str, Any],
-    search: Mapping[str, Any],
     measures: Mapping[str, Any],
-    promise: Mapping[str, Any],
-    verification: Mapping[str, Any],
     given: Mapping[str, Any],
-    notes: list[str],
+    notes: Sequence[str],
+    search: Mapping[str, Any] | None = None,
+    promise: Mapping[str, Any] | None = None,
+    verification: Mapping[str, Any] | None = None,
     bound: Mapping[str, Any] | None = None,
+    output: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """All that is known of how a release came about; internal."""
+    """All that is known of how a release came about, or of how it was judged; internal."""
     return {
         "schema": EVIDENCE,
         "kind": kind,
         "version": __version__,
         "parameters": dict(parameters),
-        "search": dict(search),
+        "search": _plain(search),
         "measures": dict(measures),
-        "bound": None if bound is None else dict(bound),
-        "promise": dict(promise),
-        "verification": dict(verification),
-        "notes": notes,
+        "bound": _plain(bound),
+        "promise": _plain(promise),
+        "verification": _plain(verification),
+        "notes": list(notes),
         "input": dict(given),
-        "output": None,
+        "output": _plain(output),
     }
+
+
+def described(source: Source | None, records: int, columns: int) -> dict[str, Any]:
+    """What came in: the file and its digest, or a frame."""
+    return {
+        "file": source.path.name if source else None,
+        "format": source.format if source else "frame",
+        "sha256": sha256(source.path) if source else None,
+        "records": records,
+        "columns": columns,
+        "dialect": asdict(source.dialect) if source and source.dialect else None,
+    }
+
+
+def _plain(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if part is None else dict(part)
 
 
 def record(account: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +86,7 @@ def record(account: Mapping[str, Any]) -> dict[str, Any]:
         "method": account["search"]["method"],
         "measures": {"il": account["measures"]["il"]},
         "verified": account["verification"]["passed"],
-        "output": {key: output[key] for key in ("file", "format", "dialect", "sha256", "records", "columns")},
+        "output": {key: output[key] for key in ("file", "format", "dialect", "sha256", "records", "columns", "order")},
     }
 
 

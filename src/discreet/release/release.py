@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.data.digest import sha256
 from discreet.data.typed import typed
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
-from discreet.release.atomic import AtomicFiles, WriteError
+from discreet.release.atomic import AtomicFiles, WriteError, spare
 from discreet.release.evidence import record, write_json
 from discreet.release.order import ORDERS, row_map_frame, sort_order
 from discreet.release.summary import summary
@@ -104,7 +104,7 @@ class Release:
         files = files_of(path, row_map=row_map, evidence=evidence)
         path = files["release"]
         if self._source is not None:
-            _spare(self._source.path, files)
+            spare(files.values(), {"the input itself": self._source.path})
         format_name = check_writable_format(path)
         map_format = check_writable_format(files["row map"]) if row_map else ""
         frame = self._frame
@@ -188,9 +188,3 @@ def _write(frame: pl.DataFrame, path: Path, target: Path, format_name: str, like
     except Exception as error:
         # A library's own message could quote a value.
         raise WriteError(f"the release could not be written as {format_name} ({type(error).__name__})") from None
-
-
-def _spare(source: Path, files: Mapping[str, Path]) -> None:
-    for path in files.values():
-        if path.exists() and path.samefile(source):
-            raise InputError(f"{path} is the input itself, which is never written over; choose another name")

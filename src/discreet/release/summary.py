@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.measures.choices import Choices
-from discreet.measures.words import analyst, intruder
+from discreet.measures.words import analyst, figures, intruder
 from discreet.text import MARGIN, entry
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def summary(
     for title, text in (("Intruder", intruder(told, Choices())), ("Analyst", analyst(told))):
         if text:
             lines += entry(title, text)
+    if "covers" in measures:
+        lines += figures(told, Choices(), left_out=("gil", "id", "dr", "score"))
     if measures["blanked"]:
         lines += entry("Blanked", f"{measures['blanked']:,} values, so that records with missing values can be grouped")
     lines += entry("Promise", promise.words())
