@@ -1,21 +1,15 @@
-"""`discreet protect` from the file to the release, and everything that can be wrong with what it is given."""
+"""`discreet protect` from the file to the release."""
 
 import csv
 import json
-import os
-import re
-import resource
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import polars as pl
-import pytest
 
 from canary import CANARY, Command
 from discreet.release.evidence import schema
@@ -137,189 +131,6 @@ def test_options_reach_the_verb(command: Command, survey: Path, tmp_path: Path) 
     assert all("." not in age for (age,) in classes(out, ["age"]))
 
 
-def bad(survey: Path, name: str, change: Callable[[str], str | bytes]) -> Path:
-    path = survey.with_name(name)
-    content = change(survey.read_text())
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-def line(number: int, new: str) -> Callable[[str], str]:
-    def change(text: str) -> str:
-        lines = text.splitlines()
-        lines[number - 1] = new
-        return "\n".join(lines) + "\n"
-
-    return change
-
-
-def without_ages(text: str) -> str:
-    rows = [line.split(",") for line in text.splitlines()]
-    return "\n".join(",".join([*row[:3], row[3] if row[3] == "age" else "", *row[4:]]) for row in rows) + "\n"
-
-
-PARQUET = b"PAR1" + bytes(range(200)) + b"PAR1"
-BAD_FILES: dict[str, tuple[str, Callable[[str], str | bytes], str]] = {
-    "empty": ("a.csv", lambda _: "", "empty"),
-    "only a header": ("a.csv", lambda text: text.splitlines()[0] + "\n", "no records|header"),
-    "duplicate names": ("a.csv", line(1, "name,town,town,age,income,born,diagnosis"), "'town'"),
-    "binary": ("a.csv", lambda _: bytes(range(256)) * 9, "binary"),
-    "parquet called csv": ("a.csv", lambda _: PARQUET, "Parquet"),
-    "wrong encoding": ("a.csv", lambda text: text.encode().replace(b"n3,", b"\x81\x8d,"), "line 5"),
-    "truncated parquet": ("a.parquet", lambda _: PARQUET[:50], "Parquet|truncated|damaged"),
-    "text in numbers": ("a.csv", line(9, f"n,t1,r0,{CANARY}x,1,1950-01-01,d1"), "'age' has numbers and text.*line 9"),
-    "infinite": ("a.csv", line(9, "n,t1,r0,30,inf,1950-01-01,d1"), "'income' has infinite values .line 9"),
-    "ragged": ("a.csv", line(9, f"n,t1,r0,{CANARY}"), "line 9"),
-    "all missing": ("a.csv", without_ages, "'age' has no values"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", BAD_FILES)
-def test_bad_files(command: Command, survey: Path, tmp_path: Path, case: str) -> None:
-    name, change, said = BAD_FILES[case]
-    path = bad(survey, name, change)
-    before = sorted(tmp_path.iterdir())
-    result = command("protect", path, "-o", tmp_path / "out.csv", "--k", 5, *ROLES)
-    assert result.status == 2, result.err
-    assert name in result.err
-    assert re.search(said, result.err, re.DOTALL), result.err
-    assert sorted(tmp_path.iterdir()) == before
-
-
-BAD_OPTIONS: dict[str, tuple[list[str], str]] = {
-    "k below 2": (["--k", "1"], "k must be at least 2"),
-    "k above n": (["--k", "41", "--by", "", "--ignore", "region"], "k = 41 is more than the 40 records"),
-    "small stratum": (["--k", "21"], "2 of 2 strata of region have fewer than k = 21 records"),
-    "unknown column": (["--quasi", "agge"], "unknown column 'agge'.*Did you mean 'age'"),
-    "two roles": (["--confidential", "age"], "'age' has two roles"),
-    "unknown method": (["--method", "mdaw"], "mdav"),
-    "unknown parameter": (["--method", "mdav", "--param", "gamma=1"], "gamma"),
-    "bad parameter": (["--param", "gamma"], "expected parameter=value"),
-    "bad number": (["--k", "five"], "(?i)k.*five"),
-    "unknown option": (["--kk", "5"], "--kk"),
-    "missing config": (["--config", "none.toml"], "none.toml: there is no such file"),
-    "unknown format": (["-o", "out.xyz"], "'.xyz'"),
-    "no such folder": (["-o", "none/out.csv"], "none: there is no such folder"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", BAD_OPTIONS)
-def test_bad_options(
-    command: Command, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    options, said = BAD_OPTIONS[case]
-    standard = ["-o", "out.csv", "--k", "5", *ROLES]
-    for option, value in zip(options[::2], options[1::2], strict=True):
-        if option in ("--k", "-o", "--by"):
-            del standard[standard.index(option) : standard.index(option) + 2]
-        if value:
-            standard += [option, value]
-    result = command("protect", survey, *standard)
-    assert result.status == 2, result.err
-    assert re.search(said, result.err, re.DOTALL), result.err
-    assert sorted(tmp_path.iterdir()) == [survey]
-
-
-def test_a_column_with_no_role_is_listed(command: Command, survey: Path, tmp_path: Path) -> None:
-    result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, "--quasi", "age")
-    assert result.status == 2
-    assert "'name', 'town', 'region', 'income', 'born', 'diagnosis'" in result.err
-
-
-def test_nothing_is_written_over_without_force(command: Command, survey: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.csv"
-    out.write_text("old")
-    result = command("protect", survey, "-o", out, "--k", 5, *ROLES)
-    assert result.status == 2
-    assert "exists already" in result.err
-    assert out.read_text() == "old"
-    itself = command("protect", survey, "-o", survey, "--k", 5, *ROLES, "--force")
-    assert itself.status == 2
-    assert "input itself" in itself.err
-
-
-def test_a_folder_that_cannot_be_written_is_refused(
-    command: Command, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *ROLES)
-    assert result.status == 2
-    assert "cannot be written to" in result.err
-
-
-def test_a_fault_of_ours_shows_no_value(
-    command: Command, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError(CANARY)
-
-    monkeypatch.setattr("discreet.data.dataset.accept", broken)
-    result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *ROLES)
-    assert result.status == 1
-    assert "RuntimeError" in result.err
-
-
-def test_a_release_that_breaks_its_promise_is_refused(
-    command: Command, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import discreet.data.files as files
-
-    honest = files.write
-
-    def leaky(frame: pl.DataFrame, path: Path, **rest: object) -> None:
-        if "age" in frame.columns:
-            frame = frame.with_columns(age=pl.when(pl.int_range(pl.len()) == 3).then(17.25).otherwise("age"))
-        honest(frame, path, **rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(files, "write", leaky)
-    result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *ROLES)
-    assert result.status == 1
-    assert "refused" in result.err
-    assert list(tmp_path.iterdir()) == [survey]
-
-
-DISCREET = [sys.executable, "-m", "discreet"]
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "xlsx", "sav", "dta"])
-def test_a_full_disk_leaves_the_old_file_and_no_trace(survey: Path, tmp_path: Path, suffix: str) -> None:
-    out = tmp_path / f"out.{suffix}"
-    out.write_text("old")
-
-    def small_disk() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
-
-    done = subprocess.run(
-        [*DISCREET, "protect", str(survey), "-o", str(out), "--k", "5", *ROLES, "--force"],
-        preexec_fn=small_disk,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": "", "PYTHONDONTWRITEBYTECODE": "1"},
-    )
-    assert done.returncode == 2, done.stderr
-    assert re.search(r"out\.\w+ (could not|cannot) be written", done.stderr), done.stderr
-    assert out.read_text() == "old"
-    assert sorted(tmp_path.iterdir()) == sorted([survey, out])
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupt_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
-    big = tmp_path / "big.csv"
-    pl.DataFrame({"x": range(400_000), "y": [(i * 7919) % 400_009 for i in range(400_000)]}).write_csv(big)
-    options = ["--k", "50", "--quasi", "all", "--method", "md"]
-    process = subprocess.Popen(
-        [*DISCREET, "protect", str(big), "-o", str(tmp_path / "out.csv"), *options], stderr=subprocess.PIPE, text=True
-    )
-    time.sleep(2)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "interrupted; nothing was written" in err
-    assert list(tmp_path.iterdir()) == [big]
-
-
 def test_household_is_k_anonymous_on_exactly_what_is_written(
     command: Command, reference: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -375,38 +186,6 @@ def test_text_of_a_csv_gets_types_in_a_format_that_has_them(command: Command, su
     assert [str(dtype) for dtype in released.dtypes] == ["String", "String", "Int64", "Float64", "Date", "String"]
     for name in ("age", "income", "born"):
         assert released[name].equals(original[name])
-
-
-def test_one_file_under_two_names_is_refused(command: Command, survey: Path, tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path)
-    for other in ("sub/../out.csv", "link/out.csv"):
-        for option in ("--evidence", "--row-map"):
-            result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *ROLES, option, tmp_path / other)
-            assert result.status == 2
-            assert "same name" in result.err
-    config = tmp_path / "survey.toml"
-    config.write_text("k = 5\n")
-    result = command(
-        "protect", survey, "-o", tmp_path / "out.csv", "--config", config, *ROLES, "--evidence", config, "--force"
-    )
-    assert result.status == 2
-    assert "never written over" in result.err
-
-
-def test_a_first_record_is_not_published_as_column_names(command: Command, tmp_path: Path) -> None:
-    source = tmp_path / "people.csv"
-    source.write_text(f"{CANARY}a,{CANARY}b\nAnna,x\nBob,y\nCy,z\nDi,w\n")
-    for roles in (["--quasi", "all"], ["--quasi", "column_1"]):
-        result = command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, *roles)
-        assert result.status == 2
-        assert "--header" in result.err
-    assert (
-        command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, "--quasi", "all", "--header", "no").status == 0
-    )
-    source.write_text("name,town\nAnna,x\nBob,y\nCy,z\nDi,w\n")
-    named = ["--quasi", "town", "--ignore", "rest", "--force"]
-    assert command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, *named).status == 0
 
 
 def test_codes_too_long_for_a_double_stay_text(command: Command, tmp_path: Path) -> None:
