@@ -231,3 +231,13 @@ def test_a_first_record_is_not_published_as_column_names(command: Command, tmp_p
     source.write_text("name,town\nAnna,x\nBob,y\nCy,z\nDi,w\n")
     named = ["--quasi", "town", "--ignore", "rest", "--force"]
     assert command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, *named).status == 0
+
+
+def test_a_header_of_years_can_be_told(command: Command, tmp_path: Path) -> None:
+    source = tmp_path / "years.csv"
+    source.write_text("region,2019,2020\n" + "".join(f"R{i % 3},{i * 3},{i * 5}\n" for i in range(12)))
+    call = ["protect", source, "-o", tmp_path / "out.csv", "--k", 3, "--quasi", "2019,2020", "--confidential", "region"]
+    result = command(*call)
+    assert result.status == 2
+    assert "--header yes" in result.err
+    assert command(*call, "--header", "yes").status == 0

@@ -54,6 +54,12 @@ class Dataset:
     source: Source | None = None
     restore: Callable[[pl.DataFrame, Collection[str]], Any] = lambda released, untouched: released
 
+    @property
+    def hint(self) -> str:
+        """What may be wrong if a column is not there: that the line which names it was taken for a record."""
+        headless = self.source is not None and self.source.dialect is not None and not self.source.dialect.header
+        return " The first line was taken for a record; if it names the columns, say --header yes." if headless else ""
+
     def places(self, rows: Iterable[int], most: int = 3) -> str:
         """Where some rows stand: "line 4, line 9 and 12 more"."""
         every = [int(row) for row in rows]

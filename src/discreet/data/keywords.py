@@ -27,6 +27,7 @@ def settle(
     digits: Mapping[str, int] | None = None,
     missing: str | None = None,
     named: bool = True,
+    hint: str = "",
 ) -> Declarations:
     """Declarations of all columns from keywords and configuration."""
     said = {role: as_names(role, roles.get(role)) for role in ROLES}
@@ -51,7 +52,7 @@ def settle(
             "nothing in the file tells whether its first line names the columns or is a record; say so with --header "
             "yes or no, or name the columns you mean"
         )
-    return declare(names, merged, details, missing or config.options.get("missing", "separate"))
+    return declare(names, merged, details, missing or config.options.get("missing", "separate"), hint)
 
 
 def as_names(keyword: str, value: Names) -> list[str]:

@@ -56,7 +56,11 @@ class Declarations:
 
 
 def declare(
-    names: Sequence[str], roles: Mapping[str, Sequence[str]], details: Mapping[str, Mapping[str, Any]], default: str
+    names: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    details: Mapping[str, Mapping[str, Any]],
+    default: str,
+    hint: str = "",
 ) -> Declarations:
     """Settle the role of every column.
 
@@ -70,6 +74,8 @@ def declare(
         For a column what else was said: kind, order, weight, aggregate, missing, digits.
     default : str
         What to do with missing values where a column says nothing.
+    hint : str
+        What else to say if a column is not there.
     """
     repeated = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
     if repeated:
@@ -83,12 +89,12 @@ def declare(
                     raise InputError(f"the rest of the columns cannot be both {rest} and {role}; keep one of the two")
                 rest = role
                 continue
-            _known(name, names, f"{role}")
+            _known(name, names, role, hint)
             if settled.get(name, role) != role:
                 raise InputError(f"column '{name}' has two roles, {settled[name]} and {role}; keep one")
             settled[name] = role
     for name in details:
-        _known(name, names, "the declarations")
+        _known(name, names, "the declarations", hint)
     lost = [name for name in names if name not in settled]
     if lost and not rest:
         raise InputError(
@@ -128,12 +134,12 @@ def _choice(where: str, key: str, value: str | None, allowed: Iterable[str]) -> 
         raise InputError(f"{where}: {key} must be one of {', '.join(allowed)}, not '{value}'")
 
 
-def _known(name: str, names: Sequence[str], where: str) -> None:
+def _known(name: str, names: Sequence[str], where: str, more: str) -> None:
     if name in names:
         return
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else f" The columns are: {_list(names)}."
-    raise InputError(f"unknown column '{name}' in {where}.{hint}")
+    raise InputError(f"unknown column '{name}' in {where}.{hint}{more}")
 
 
 def _list(names: Sequence[str], most: int = 30) -> str:

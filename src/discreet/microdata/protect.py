@@ -148,6 +148,7 @@ def protect(
         digits=digits,
         missing=missing,
         named=dataset.named,
+        hint=dataset.hint,
     )
     attributes = []
     assumed: dict[str, list[str]] = {}
