@@ -55,7 +55,10 @@ def test_verify_accepts_the_release_and_catches_a_change(command: Command, surve
     promise = tmp_path / "out.csv.release.json"
     assert command("verify", out, "--promise", promise).status == 0
     assert command("verify", out, "--quasi", "town,age,income,born", "--by", "region", "--k", 5).status == 0
-    assert command("verify", out, "--grouping", "town;age,born", "--k", 5, "--json").status == 0
+    told = command("verify", out, "--grouping", "town;age,born", "--k", 5, "--json")
+    assert told.status == 0
+    jsonschema.validate(json.loads(told.out), schema("evidence"))
+    assert json.loads(told.out)["verification"]["passed"]
     lines = out.read_text().splitlines()
     fields = lines[5].split(",")
     out.write_text("\n".join([*lines[:5], ",".join([fields[0], fields[1], "17.25", *fields[3:]]), *lines[6:]]) + "\n")

@@ -50,7 +50,7 @@ def verify(
     quiet
         Print nothing but errors.
     json
-        Print the verdict as JSON to standard output.
+        Print promise and verdict as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
 
@@ -60,9 +60,21 @@ def verify(
         source = release if reading == DETECT else reading.read(release)
         verdict = verb(source, promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
     if json:
-        from discreet.release.evidence import as_json
+        from discreet.data.digest import sha256
+        from discreet.data.files import format_of
+        from discreet.release.evidence import as_json, evidence
 
-        print(as_json({"promise": verdict.promise.as_dict(), "verification": verdict.as_dict()}))
+        given = {"file": release.name, "format": format_of(release), "sha256": sha256(release)}
+        account = evidence(
+            "verification",
+            parameters={"promise": promise.name if promise else None},
+            measures={},
+            given=given | {"records": verdict.records, "columns": None, "dialect": None},
+            promise=verdict.promise.as_dict(),
+            verification=verdict.as_dict(),
+            notes=verdict.notes,
+        )
+        print(as_json(account))
     if not quiet or not verdict:
         print(f"Promise     {verdict.promise.words()}", file=sys.stderr)
         print(f"Verified    {release.name} {verdict.words()}", file=sys.stderr)
