@@ -85,3 +85,22 @@ def test_a_file_without_a_header(command: Command, tmp_path: Path) -> None:
     roles = ["--quasi", "column_2", "--confidential", "column_3", "--ignore", "column_1", "--k", "3"]
     assert command("protect", source, "-o", out, *roles).status == 0
     assert len(out.read_text().splitlines()) == 12
+
+
+def test_codes_of_missing_values_stay_in_confidential_columns_of_spss(command: Command, tmp_path: Path) -> None:
+    frame = FRAME.with_columns(
+        ill=pl.Series([99.0, 98.0, 1.0, 2.0] * 5), score=pl.Series([99.0] * 5 + [1.0, 2.0, 3.0] * 5)
+    )
+    labels = {"ill": {1.0: "a", 2.0: "b", 98.0: "unknown", 99.0: "refused"}}
+    pyreadstat.write_sav(
+        frame, tmp_path / "in.sav", variable_value_labels=labels, missing_ranges={"ill": [98, 99], "score": [99]}
+    )
+    assert command("protect", tmp_path / "in.sav", "-o", tmp_path / "out.sav", *ROLES).status == 0
+    raw, about = pyreadstat.read_sav(tmp_path / "out.sav", user_missing=True, output_format="polars")
+    assert sorted(raw["ill"]) == sorted(frame["ill"])
+    assert about.variable_value_labels["ill"] == labels["ill"]
+    assert all(str(code) in str(about.missing_ranges["ill"]) for code in (98, 99))
+    assert raw["score"].null_count() == 5
+    # Where codes cannot be declared to be missing they are missing.
+    assert command("protect", tmp_path / "in.sav", "-o", tmp_path / "out.parquet", *ROLES).status == 0
+    assert pl.read_parquet(tmp_path / "out.parquet")["ill"].null_count() == 10

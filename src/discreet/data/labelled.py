@@ -51,6 +51,10 @@ def read(path: Path, encoding: str | None = None, *, suffix: str | None = None) 
             warnings.simplefilter("ignore")  # they may repeat what stands in the file, too
             _, about = call(path, metadataonly=True, **options, **declared)
             frame, _ = call(path, **options, **_calendar(about.original_variable_types))
+            coded: dict[str, pl.Series] = {}
+            if declared and about.missing_ranges:
+                raw, _ = call(path, usecols=list(about.missing_ranges), **options, **declared)
+                coded = {name: raw[name] for name in raw.columns if raw[name].dtype == frame[name].dtype}
     except Exception:
         raise InputError(
             f"{path.name} cannot be read as {'an' if format_name != 'stata' else 'a'} {WORDS[format_name]} file; it is "
@@ -62,7 +66,7 @@ def read(path: Path, encoding: str | None = None, *, suffix: str | None = None) 
     frame = frame.with_columns(
         cs.float().fill_nan(None), cs.string().replace("", None), cs.by_dtype(pl.Null).cast(pl.Float64)
     )
-    return Source(frame, path, format_name, labels=_labels(about))
+    return Source(frame, path, format_name, labels=_labels(about), coded=coded)
 
 
 def _calendar(formats: dict[str, str | None]) -> dict[str, list[str]]:

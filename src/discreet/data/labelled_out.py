@@ -51,7 +51,11 @@ def write(frame: pl.DataFrame, path: Path, format_name: str, like: Source | None
     pyreadstat = extra("pyreadstat", f"writing {WORDS[package]} files")
     _check_names(path, frame.columns, package)
     frame = _storable(path, frame, package)
-    labels = like.labels.kept(frame, like.frame.schema) if like is not None and like.labels is not None else Labels()
+    labels = (
+        like.labels.kept(frame, like.frame.schema, like.coded)
+        if like is not None and like.labels is not None
+        else Labels()
+    )
     if like is None or like.format != package:
         labels = Labels(labels.file, labels.variables, labels.values, measures=labels.measures, missing=labels.missing)
     file_bytes, variable_bytes, value_bytes = _LABEL_BYTES[package]

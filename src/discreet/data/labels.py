@@ -42,15 +42,18 @@ class Labels:
     widths: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, tuple[tuple[Code, Code], ...]] = field(default_factory=dict)
 
-    def kept(self, frame: pl.DataFrame, origin: Mapping[str, pl.DataType]) -> Labels:
+    def kept(
+        self, frame: pl.DataFrame, origin: Mapping[str, pl.DataType], coded: Mapping[str, pl.Series] | None = None
+    ) -> Labels:
         """Return what still holds for the columns of `frame`, of which `origin` gives the types when they were read.
 
         Labels of columns that are not in the frame go. If a column became another kind of value (numbers made
         intervals, say), only its own label stays. Of the value labels only those stay whose code occurs, or is a
         declared missing code: a package that turns names into codes leaves all the names in the labels, and those of
         protected persons must not be published. A declaration of missing codes goes if a written value falls into
-        it, because that value would vanish.
+        it, because that value would vanish; but not in a column that has its declared codes as it had them, `coded`.
         """
+        coded = coded or {}
         same = {name for name in frame.columns if name in origin and kind(frame.schema[name]) == kind(origin[name])}
         present = {
             name: set(frame[name].drop_nulls().unique().to_list()) for name in same & {*self.values, *self.missing}
@@ -58,7 +61,7 @@ class Labels:
         missing = {
             name: ranges
             for name, ranges in self.missing.items()
-            if name in same and not any(_within(value, ranges) for value in present[name])
+            if name in same and (_unchanged(frame, coded, name) or not any(_within(v, ranges) for v in present[name]))
         }
         values = {
             name: {c: text for c, text in labels.items() if c in present[name] or _within(c, missing.get(name, ()))}
@@ -74,6 +77,10 @@ class Labels:
             {name: width for name, width in self.widths.items() if name in same},
             missing,
         )
+
+
+def _unchanged(frame: pl.DataFrame, coded: Mapping[str, pl.Series], name: str) -> bool:
+    return name in coded and frame[name].sort().equals(coded[name].sort())
 
 
 def kind(dtype: pl.DataType) -> str:

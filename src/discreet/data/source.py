@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import numpy as np
@@ -44,6 +45,8 @@ class Source:
         The physical line, sheet row or record number of the first record.
     named
         Whether the column names are surely names, and not the values of a first record.
+    coded
+        Columns of an SPSS file with the codes that it declares to be missing, which are null in the frame.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -55,6 +58,7 @@ class Source:
     lines: NDArray[np.int64] | None = field(default=None, repr=False)
     first: int = 1
     named: bool = True
+    coded: Mapping[str, pl.Series] = field(default_factory=dict, repr=False)
 
     def line(self, row: int) -> int:
         """Return the 1-based line, sheet row or record number of the 0-based `row`."""

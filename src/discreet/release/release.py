@@ -110,6 +110,12 @@ class Release:
         frame = self._frame
         if self._source is not None and self._source.dialect is not None and format_name not in ("csv", "tsv"):
             frame = typed(frame, self._source.dialect.decimal)
+        if self._source is not None and format_name in ("spss", "zsav"):
+            # Confidential columns keep the codes that say why a value is missing; only an SPSS file can declare them.
+            columns = self.evidence["parameters"]["columns"]
+            frame = frame.with_columns(
+                column for name, column in self._source.coded.items() if columns[name]["role"] == "confidential"
+            )
         rows = sort_order(frame) if order == "sorted" else None
         frame = frame if rows is None else frame[rows]
         with AtomicFiles(files.values(), force=force) as atomic:
