@@ -135,3 +135,18 @@ def test_per_record_measures_the_risk_it_writes(command: Command, survey: Path, 
     call = ["measure", survey, survey, "--quasi", "age", "--key", "name", "--measures", "il", "--per-record", risks]
     assert command(*call).status == 0
     assert risks.read_text().splitlines()[0] == "input_record,class_risk,linkage_risk"
+
+
+def test_a_release_is_read_as_its_record_says(command: Command, tmp_path: Path) -> None:
+    source, out, rows = tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "map.csv"
+    # The name of a column is also one of its values, so that the header cannot be told from a record.
+    source.write_text("urban,sex\n" + "urban,f\nrural,m\n" * 4)
+    names = ["--quasi", "urban,sex", "--header", "yes"]
+    assert command("protect", source, "-o", out, "--k", 2, *names, "--row-map", rows).status == 0
+    typed = tmp_path / "in.parquet"
+    pl.read_csv(source).write_parquet(typed)
+    result = command("measure", typed, out, "--quasi", "urban,sex", "--row-map", rows, "--measures", "il")
+    assert result.status == 0, result.err
+    # Of two files, an option need apply to one only.
+    result = command("measure", typed, out, *names, "--row-map", rows, "--measures", "il")
+    assert result.status == 0, result.err

@@ -67,6 +67,7 @@ def measure(
     """
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, write
+    from discreet.data.recorded import read_recorded, record_of
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.evidence import as_json, described, evidence
 
@@ -78,7 +79,10 @@ def measure(
         measures = [*(measures or ["fast"]), "risk"]
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
-        before, after = reading.read(original), reading.read(released)
+        before = reading.read(original, beside=released)
+        # Where nothing is said of the reading, the record of a release of ours knows best.
+        record = record_of(released) if reading == DETECT else None
+        after = read_recorded(released, record) if record else reading.read(released, beside=original)
         found = verb(
             before,
             after,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -37,18 +37,14 @@ class Reading:
     header: Literal["yes", "no"] | None = None
     sheet: str | None = None
 
-    def read(self, path: Path) -> Source:
-        """Read a file in the way these options say."""
-        from discreet.data.files import read
+    def read(self, path: Path, *, beside: Path | None = None) -> Source:
+        """Read a file in the way these options say; of two files, an option need apply to one only."""
+        from discreet.data.files import applies, read
 
-        return read(
-            path,
-            delimiter=self.delimiter,
-            encoding=self.encoding,
-            decimal=self.decimal,
-            header=None if self.header is None else self.header == "yes",
-            sheet=self.sheet,
-        )
+        said = asdict(self) | {"header": None if self.header is None else self.header == "yes"}
+        if beside is not None:
+            said = {name: v for name, v in said.items() if applies(name, path) or not applies(name, beside)}
+        return read(path, **said)
 
 
 DETECT = Reading()

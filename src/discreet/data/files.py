@@ -93,6 +93,11 @@ def check_writable_format(path: Path | str) -> str:
     return _FINER.get(suffix, name)
 
 
+def applies(option: str, path: Path | str) -> bool:
+    """Whether an option of reading applies to the format of a file."""
+    return format_of(path) in _APPLIES[option]
+
+
 def read(
     path: Path | str,
     *,
@@ -123,7 +128,7 @@ def read(
     name = format_of(path)
     given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "header": header, "sheet": sheet}
     for option, value in given.items():
-        if value is not None and name not in _APPLIES[option]:
+        if value is not None and not applies(option, path):
             raise InputError(f"{option} does not apply to {path.name}, which is a file of {_WORDS[name]}; leave it out")
     if name == "csv":
         from discreet.data import delimited

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.digest import sha256
 from discreet.data.numbers import read_numbers
+from discreet.data.recorded import record_of
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -136,14 +135,8 @@ def _refuse_destroyed_order(original: Dataset, release: Dataset, quasi: Sequence
 
 def _recorded_as_sorted(release: Dataset) -> bool:
     """What the record beside a release of ours says."""
-    if release.source is None:
-        return False
-    path = release.source.path
-    try:
-        output = json.loads(path.with_name(path.name + ".release.json").read_text(encoding="utf-8"))["output"]
-        return bool(output["order"] == "sorted" and output["sha256"] == sha256(path))
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    output = record_of(release.source.path) if release.source else None
+    return output is not None and output.get("order") == "sorted"
 
 
 class Order:

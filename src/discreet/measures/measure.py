@@ -176,6 +176,7 @@ def measure(
     from discreet.data.config import Config, load
     from discreet.data.dataset import accept
     from discreet.data.keywords import as_names
+    from discreet.data.recorded import read_recorded, record_of
     from discreet.measures.alignment import align
     from discreet.measures.fellegi import ATTRIBUTES
     from discreet.measures.judge import Judge
@@ -185,7 +186,10 @@ def measure(
     )
     asked = wanted(measures)
     said = Config() if config is None else load(config)
-    before, after = accept(original, "the original"), accept(released, "the release")
+    before = accept(original, "the original")
+    if isinstance(released, str | Path) and (output := record_of(Path(released))):
+        released = read_recorded(Path(released), output)
+    after = accept(released, "the release")
     shared = [name for name in before.frame.columns if name in after.frame.columns and name != key]
     roles = _roles(said, quasi, confidential, shared, key)
     types = {"numeric": numeric, "nominal": nominal, "ordinal": ordinal, "date": date}

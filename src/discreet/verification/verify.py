@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from discreet.data.digest import sha256
 from discreet.errors import InputError
 from discreet.verification.anonymity import Verification, check
 from discreet.verification.promise import Promise
@@ -59,14 +60,12 @@ def verify(
     NOT KEPT: 2 combinations of age, town have fewer than 2 records (2 records exposed; the rarest stands once)
     """
     from discreet.data.dataset import accept
+    from discreet.data.recorded import read_recorded
 
     told, output = _promise(promise, quasi, k, by, grouping)
-    dataset = accept(_as_recorded(release, output))
-    frame = dataset.frame
-    if output and len(output.get("columns", [])) == frame.width:
-        frame = frame.rename(dict(zip(frame.columns, output["columns"], strict=True)))
-    verdict = check(frame, told)
-    if output and dataset.source and output.get("sha256") != _digest(dataset.source.path):
+    dataset = accept(read_recorded(Path(release), output) if output and isinstance(release, str | Path) else release)
+    verdict = check(dataset.frame, told)
+    if output and dataset.source and output.get("sha256") != sha256(dataset.source.path):
         note = f"{dataset.name} is not the very file that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
     return verdict
@@ -102,18 +101,6 @@ def _promise(
     return Promise(k, tuple(tuple(group) for group in groups), tuple(as_names("by", by))), None
 
 
-def _as_recorded(release: Any, output: Mapping[str, Any] | None) -> Any:
-    """A delimited file is read as its record says it was written, not as it would be found out."""
-    how = output.get("dialect") if output else None
-    if not isinstance(release, str | Path) or not isinstance(how, Mapping):
-        return release
-    from discreet.data.files import format_of, read
-
-    if format_of(release) != "csv":
-        return release
-    return read(release, **{name: how.get(name) for name in ("delimiter", "encoding", "decimal", "header")})
-
-
 def _record(path: Path) -> Mapping[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -140,9 +127,3 @@ def _groups(grouping: str | Path | Sequence[Sequence[str]]) -> Sequence[Sequence
         raise InputError(f"{grouping}: there is no such file") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f'{grouping}: not a grouping; it must hold groups = [["a", "b"], ["c"]]') from None
-
-
-def _digest(path: Path) -> str:
-    from discreet.data.digest import sha256
-
-    return sha256(path)
