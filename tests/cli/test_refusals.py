@@ -189,7 +189,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_trace(survey: Path, tmp_path: Pa
 def test_an_interrupt_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     big = tmp_path / "big.csv"
     pl.DataFrame({"x": range(400_000), "y": [(i * 7919) % 400_009 for i in range(400_000)]}).write_csv(big)
-    options = ["--k", "50", "--quasi", "all", "--method", "md"]
+    options = ["--k", "5", "--quasi", "all", "--method", "md"]
     process = subprocess.Popen(
         [*DISCREET, "protect", str(big), "-o", str(tmp_path / "out.csv"), *options], stderr=subprocess.PIPE, text=True
     )
