@@ -1,5 +1,6 @@
 """The verb `measure`: aligned by position, key or row map; the same figures in any order; odd pairs get an answer."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -345,3 +346,23 @@ def test_arguments_of_a_wrong_type_are_named(options: dict[str, Any]) -> None:
 def test_files_without_a_common_column_are_refused() -> None:
     with pytest.raises(InputError, match="no column in common"):
         discreet.measure(pl.DataFrame({"a": [1]}), pl.DataFrame({"b": [1]}), quasi="all")
+
+
+def test_columns_of_odd_types_are_in_nobodys_way() -> None:
+    frame = pl.DataFrame(
+        {
+            "x": [(i * 7) % 12 for i in range(12)],
+            "c": pl.Series(["b", "a", "c"] * 4, dtype=pl.Categorical),
+            "flag": [True, False] * 6,
+            "list": [[i] for i in range(12)],
+            "span": [timedelta(i) for i in range(12)],
+            "bytes": [b"x"] * 12,
+        }
+    )
+    quasi = ["x", "c", "flag"]
+    release = discreet.protect(frame, k=3, quasi=quasi, confidential="rest", measures="all")
+    assert release.measures["l"] == {}
+    assert discreet.measure(frame, release.data, quasi=quasi)["il"] == pytest.approx(release.measures["il"])
+    for odd in ("list", "span", "bytes"):
+        with pytest.raises(InputError, match=f"'{odd}' is of type"):
+            discreet.protect(frame, k=3, quasi=odd, nominal=odd, ignore="rest")

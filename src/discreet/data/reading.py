@@ -49,17 +49,25 @@ def read_attribute(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]
 
 
 def read_confidential(dataset: Dataset, said: Declaration) -> Attribute | None:
-    """A confidential column, to look at the diversity of its values; None if it has none.
+    """A confidential column, to look at the diversity of its values; None if it has none that can be compared.
 
     Nothing was declared of it, and whatever it holds is released as it is: values that are not all numbers or dates are
     categories.
     """
-    if dataset.frame[said.name].null_count() == dataset.frame.height:
+    column = dataset.frame[said.name]
+    if column.null_count() == len(column) or not comparable(column.dtype):
         return None
     try:
         return read_attribute(dataset, said)[0]
     except InputError:
         return read_attribute(dataset, replace(said, kind="nominal", order=None, aggregate=None, digits=None))[0]
+
+
+def comparable(dtype: pl.DataType) -> bool:
+    """Whether values of a type can be written as texts; lists, structures, bytes and spans of time cannot."""
+    import polars as pl
+
+    return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object)
 
 
 def _numeric(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> Attribute:
@@ -105,6 +113,10 @@ def _categories(dataset: Dataset, column: pl.Series, order: tuple[str, ...] | No
     import numpy as np
     import polars as pl
 
+    if not comparable(column.dtype):
+        raise InputError(
+            f"{dataset.name}: column '{column.name}' is of type {column.dtype.base_type()}, which has no categories"
+        )
     # A whole number is the same category whether it came as an integer or as a float.
     whole = column.dtype.is_float() and (column.drop_nulls() == column.drop_nulls().round()).all()
     texts = (column.cast(pl.Int64, strict=False) if whole else column).cast(pl.String)

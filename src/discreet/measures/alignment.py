@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.numbers import read_numbers
+from discreet.data.reading import comparable
 from discreet.data.recorded import record_of
 from discreet.errors import InputError
 
@@ -116,7 +117,8 @@ def _by_map(original: Dataset, release: Dataset, row_map: Any) -> NDArray[np.int
 def _refuse_destroyed_order(original: Dataset, release: Dataset, quasi: Sequence[str]) -> None:
     """Rows that were sorted on the way out do not stand beside their originals any more."""
     reason = "its record says that its rows were sorted" if _recorded_as_sorted(release) else ""
-    common = [name for name in release.frame.columns if name in original.frame.columns]
+    known = {name for name, dtype in original.frame.schema.items() if comparable(dtype)}
+    common = [name for name, dtype in release.frame.schema.items() if name in known and comparable(dtype)]
     before, after = (Order(dataset, common) for dataset in (original, release))
     for name in common:
         same = before.texts[name].equals(after.texts[name])
