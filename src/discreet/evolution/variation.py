@@ -1,0 +1,128 @@
+"""How children come about: named operators made of plain functions, and ways to combine these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
+
+import numpy as np
+
+from discreet.evolution.checks import finite, whole
+
+Individual = TypeVar("Individual")
+
+# Parents and a random generator in, a child out. The parents live on: a function never changes them.
+Vary = Callable[[Sequence[Individual], np.random.Generator], Individual]
+
+
+@dataclass(frozen=True)
+class Operator(Generic[Individual]):
+    """A way to make children.
+
+    Parameters
+    ----------
+    name : str
+        Under which it appears in the statistics.
+    function : callable
+        `(parents, rng) -> child`, or a sequence of children if it makes several. It leaves the parents as they are.
+    parents : int
+        How many parents it takes.
+    children : int
+        How many children it makes of them.
+    times : float
+        How often it is applied in a generation; where operators are drawn at random, how often in proportion to the
+        others.
+    """
+
+    name: str
+    function: Callable[[Sequence[Individual], np.random.Generator], Individual | Sequence[Individual]]
+    parents: int = 1
+    children: int = 1
+    times: float = 1
+
+    def __post_init__(self) -> None:
+        whole("parents", self.parents, 1)
+        whole("children", self.children, 1)
+        finite("times", self.times, "of at least 0", least=0.0)
+
+    def apply(self, parents: Sequence[Individual], rng: np.random.Generator) -> list[Individual]:
+        """Make the children of some parents."""
+        made = self.function(parents, rng)
+        if self.children == 1:
+            return [cast(Individual, made)]
+        made = list(cast("Sequence[Individual]", made))
+        if len(made) != self.children:
+            raise ValueError(f"the operator {self.name} made {len(made)} children instead of {self.children}")
+        return made
+
+
+def sometimes(function: Vary[Individual], rate: float) -> Vary[Individual]:
+    """Apply a function with a probability, and otherwise leave the first parent as it is.
+
+    Parameters
+    ----------
+    function : callable
+        `(parents, rng) -> child`.
+    rate : float
+        The probability.
+    """
+    finite("rate", rate, "from 0 to 1", 0.0, 1.0)
+
+    def vary(parents: Sequence[Individual], rng: np.random.Generator) -> Individual:
+        return function(parents, rng) if rng.random() < rate else parents[0]
+
+    return vary
+
+
+def in_turn(*functions: Vary[Individual]) -> Vary[Individual]:
+    """Apply the first function to the parents, and each further one to the child so far.
+
+    Parameters
+    ----------
+    *functions : callable
+        `(parents, rng) -> child`; a crossover, then mutations.
+    """
+
+    def vary(parents: Sequence[Individual], rng: np.random.Generator) -> Individual:
+        for function in functions:
+            parents = [function(parents, rng)]
+        return parents[0]
+
+    return vary
+
+
+def any_of(functions: Sequence[Vary[Individual]], weights: Sequence[float] | None = None) -> Vary[Individual]:
+    """Apply one of several functions, chosen at random.
+
+    Parameters
+    ----------
+    functions : sequence of callables
+        `(parents, rng) -> child`.
+    weights : sequence of float, optional
+        How often each is chosen in proportion to the others; all alike without.
+    """
+    shares = proportions([1.0] * len(functions) if weights is None else weights)
+    if len(shares) != len(functions):
+        raise ValueError(f"there are {len(shares)} weights for {len(functions)} functions")
+
+    def vary(parents: Sequence[Individual], rng: np.random.Generator) -> Individual:
+        return functions[rng.choice(len(functions), p=shares)](parents, rng)
+
+    return vary
+
+
+def proportions(weights: Sequence[float]) -> list[float]:
+    """Weights as probabilities that add up to 1.
+
+    Parameters
+    ----------
+    weights : sequence of float
+        Finite, at least 0, one of them above 0.
+    """
+    values = [finite("a weight", weight, "of at least 0", least=0.0) for weight in weights]
+    total = math.fsum(values)
+    if not total > 0:
+        raise ValueError("at least one weight must be above 0")
+    return [value / total for value in values]
