@@ -41,6 +41,7 @@ lint: .venv/ready
 bench: fresh
 	$(BIN)/python -m benchmarks.classical
 	$(BIN)/python -m benchmarks.linkage
+	$(BIN)/python -m benchmarks.microaggregation
 
 docs: .venv/ready
 	$(BIN)/python tools/commands.py

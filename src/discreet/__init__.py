@@ -13,16 +13,28 @@ if TYPE_CHECKING:
     from discreet.measures.measure import measure
     from discreet.microdata.partition import partition
     from discreet.microdata.protect import protect
+    from discreet.microdata.refine import refine
     from discreet.verification.verify import verify
 
 _VERBS = {
     "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
     "protect": "discreet.microdata.protect",
+    "refine": "discreet.microdata.refine",
     "verify": "discreet.verification.verify",
 }
 
-__all__ = ["DiscreetError", "InputError", "PromiseNotKept", "__version__", "measure", "partition", "protect", "verify"]
+__all__ = [
+    "DiscreetError",
+    "InputError",
+    "PromiseNotKept",
+    "__version__",
+    "measure",
+    "partition",
+    "protect",
+    "refine",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

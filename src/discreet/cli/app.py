@@ -15,6 +15,7 @@ from discreet.cli.example import example
 from discreet.cli.measure import measure
 from discreet.cli.methods import methods
 from discreet.cli.protect import protect
+from discreet.cli.refine import refine
 from discreet.cli.verify import verify
 from discreet.errors import DiscreetError
 
@@ -31,7 +32,7 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for command in (protect, verify, measure, methods, example):
+for command in (protect, refine, verify, measure, methods, example):
     app.command(command)
 
 

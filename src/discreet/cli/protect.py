@@ -41,6 +41,8 @@ def protect(
     steps: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    bound: bool = False,
+    checkpoint: Path | None = None,
     measures: Columns = None,
     order: Literal["sorted", "kept"] = "sorted",
     row_map: Path | None = None,
@@ -93,7 +95,7 @@ def protect(
     check_writable_format(output)
     files = files_of(output, row_map=row_map, evidence=evidence)
     AtomicFiles(files.values(), force=force)
-    spare(files.values(), {"the input itself": data, "the configuration": config})
+    spare(files.values(), {"the input itself": data, "the configuration": config, "the checkpoint": checkpoint})
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
         release = verb(
@@ -119,6 +121,8 @@ def protect(
             steps=steps,
             seed=seed,
             threads=threads,
+            bound=bound,
+            checkpoint=checkpoint,
             measures=measures or "fast",
             progress=report,
         )

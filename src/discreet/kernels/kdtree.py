@@ -62,7 +62,7 @@ def _grow(points: Floats) -> Tree:
     for node in range(leaves - 1):
         start, end = starts[node], ends[node]
         middle = (start + end) // 2
-        part_at(points[:, _widest(points, order, start, end)], order, start, middle, end)
+        part_at(points[:, widest(points, order, start, end)], order, start, middle, end)
         starts[2 * node + 1], ends[2 * node + 1] = start, middle
         starts[2 * node + 2], ends[2 * node + 2] = middle, end
     tree = Tree(
@@ -153,7 +153,7 @@ def _fit(tree: Tree, node: int) -> bool:
 
 
 @kernel
-def _widest(points: Floats, order: Ints, start: int, end: int) -> int:
+def widest(points: Floats, order: Ints, start: int, end: int) -> int:
     """Find the attribute with the largest range among order[start:end]."""
     widest, width = 0, -1.0
     for j in range(points.shape[1]):

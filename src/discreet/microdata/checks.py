@@ -20,3 +20,10 @@ def at_least(name: str, value: object, least: float, alternative: str = "") -> N
     if not number or not math.isfinite(float(value)) or float(value) < least:  # type: ignore[arg-type]
         also = f"{alternative!r} or " if alternative else ""
         raise InputError(f"{name} is {value!r}; it must be {also}a finite number of at least {least:g}")
+
+
+def between(name: str, value: object, least: float, most: float) -> None:
+    """Refuse what is not a number from the least to the most."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not least <= value <= most:  # type: ignore[operator]
+        raise InputError(f"{name} is {value!r}; it must be a number from {least:g} to {most:g}")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InputError
-from discreet.microdata.method import Method, Run
+from discreet.microdata.method import Method
 from discreet.microdata.registry import make
 from discreet.microdata.settings import Settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-# Up to here a tour in mdav order, which never loses more than mdav, takes seconds; above it the tour follows a curve.
-LARGE = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +31,19 @@ class Partition:
         Sum of squared distances of records to the centroid of their group.
     sst : float
         The same to the overall centroid.
+    search : dict
+        How it was found: method, parameters, seed, steps, seconds, why the search stopped, and the trace.
+    bound : dict, optional
+        A lower bound of the loss in percent, how far above it this partition may be at most, in percent, and its
+        method.
     """
 
     labels: NDArray[np.int64]
     k: int
     sse: float
     sst: float
+    search: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    bound: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         import numpy as np
@@ -92,7 +97,11 @@ def partition(
     time: float = 10.0,
     steps: int | None = None,
     seed: int = 0,
-    threads: int = 1,
+    threads: int | None = None,
+    start: Any = None,
+    bound: bool = False,
+    checkpoint: str | Path | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Partition:
     """Partition points into groups of at least k that are alike.
 
@@ -113,12 +122,20 @@ def partition(
     seed : int
         Seed of every random choice.
     threads : int
-        Threads to use; the result does not depend on it.
+        Threads to use, by default one per processor; the result does not depend on it.
+    start : array of int
+        The group of each record in a partition to start from; the result of a search is never worse.
+    bound : bool
+        Whether to prove how far from the best possible partition this one can be at most.
+    checkpoint : path
+        A file in which a search is kept; if it exists already, the search goes on from it.
+    progress : callable
+        Told the stage and how far along it is, in [0, 1].
 
     Returns
     -------
     Partition
-        `labels`, `sizes`, `sse` and `il`.
+        `labels`, `sizes`, `sse`, `il`, `search` and `bound`.
 
     Examples
     --------
@@ -127,32 +144,45 @@ def partition(
     >>> part.labels.tolist(), part.sse
     ([0, 0, 0, 1, 1, 1], 4.0)
     """
-    settings = Settings(k, method=method, params=params or {}, time=time, steps=steps, seed=seed, threads=threads)
-    points = _checked(X, k)
-    _, chosen = choose(settings.method, settings.params, len(points))
-    run = Run(settings.seed, settings.time, settings.steps, settings.threads)
-    return partition_of(points, assign(chosen, points, k, run), k)
-
-
-def choose(name: str, params: Mapping[str, Any], records: int) -> tuple[str, Method]:
-    """The method of a name; "auto" is the best for the number of records."""
-    if name != "auto":
-        return name, make(name, params)
-    if params:
-        raise InputError(f"params ({', '.join(params)}) belong to a method; name the method too")
-    return "tour", make("tour", {"order": "mdav" if records <= LARGE else "curve"})
-
-
-def assign(method: Method, points: NDArray[np.float64], k: int, run: Run) -> NDArray[np.int64]:
-    """Labels by a method, which is spared the cases in which there is nothing to choose."""
     import numpy as np
 
-    count, width = points.shape
-    if count < 2 * k:
-        return np.zeros(count, np.int64)
-    if width == 0:  # all records are alike
-        return (np.arange(count) // k).clip(max=count // k - 1)
-    return method.assign(points, k, run)
+    from discreet.microdata.classes import Classes
+    from discreet.microdata.grouped import group
+
+    settings = Settings(k, method=method, params=params or {}, time=time, steps=steps, seed=seed)
+    if threads is not None:
+        settings = replace(settings, threads=threads)
+    points = _checked(X, k)
+    whole = Classes([np.arange(len(points))], np.zeros((len(points), 0), bool))
+    found, search, bounded = group(
+        points,
+        whole,
+        settings,
+        progress or _silent,
+        start=None if start is None else _checked_start(start, len(points), k),
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        bound=bound,
+    )
+    return replace(found, search=search, bound=bounded)
+
+
+def choose(name: str, params: Mapping[str, Any]) -> tuple[str, Method]:
+    """The method of a name; "auto" is the best there is."""
+    name = "memetic" if name == "auto" else name
+    return name, make(name, params)
+
+
+def _silent(_stage: str, _fraction: float) -> None:
+    """Listen to nothing."""
+
+
+def _checked_start(start: Any, count: int, k: int) -> NDArray[np.int64]:
+    import numpy as np
+
+    labels = np.asarray(start)
+    if labels.shape != (count,) or labels.dtype.kind not in "iu":
+        raise InputError(f"start must be a group number, a whole number, for each of the {count} records")
+    return Partition(labels, k, 0.0, 0.0).labels
 
 
 def _checked(X: Any, k: int) -> NDArray[np.float64]:

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import PromiseNotKept
-
 if TYPE_CHECKING:
-    from discreet.data.attributes import Attribute
-    from discreet.data.dataset import Dataset
-    from discreet.data.roles import Declarations
-    from discreet.microdata.classes import Classes
-    from discreet.microdata.settings import Settings
     from discreet.release.release import Release
 
     Names = str | Sequence[str]
@@ -44,6 +36,8 @@ def protect(
     steps: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    bound: bool = False,
+    checkpoint: str | Path | None = None,
     measures: Names = "fast",
     progress: Callable[[str, float], None] | None = None,
 ) -> Release:
@@ -86,7 +80,7 @@ def protect(
         Group records within their pattern of missing values (the default); fill missing values with the aggregate of
         their column first; or refuse them.
     method : str
-        How records are grouped; `discreet methods` lists the methods. By default the best for the size of the data.
+        How records are grouped; `discreet methods` lists the methods. By default `memetic`, the best there is.
     params : mapping
         Parameters of the method.
     config : path
@@ -98,7 +92,11 @@ def protect(
     seed : int
         Seed of every random choice, 0 by default.
     threads : int
-        Threads to use; the release does not depend on it.
+        Threads to use, by default one per processor; with the same steps the release does not depend on it.
+    bound : bool
+        Prove how far from the least possible loss the groups can be at most; it may take minutes.
+    checkpoint : path
+        A file in which the search is kept; if it exists already, the search goes on from it. Internal.
     measures : str or list of str
         What to measure besides the loss: `fast` (the default: what takes about as long as the protection; linkage is
         estimated on a sample of large data), `all`, `none`, or names as in `measure`.
@@ -120,10 +118,9 @@ def protect(
     """
     from discreet.data.config import Config, load
     from discreet.data.dataset import accept
-    from discreet.data.keywords import settle
-    from discreet.data.reading import read_attribute
     from discreet.measures.choices import wanted
     from discreet.microdata.classes import split
+    from discreet.microdata.releasing import declare, read_attributes, release_of
     from discreet.microdata.settings import Settings
 
     tell = progress or _silent
@@ -134,11 +131,10 @@ def protect(
     asked = () if measures in ("none", ["none"]) else wanted(measures)
     tell("reading", 0.0)
     dataset = accept(data)
-    roles = {"quasi": quasi, "confidential": confidential, "identifier": identifier, "by": by, "ignore": ignore}
-    declarations = settle(
-        dataset.frame.columns,
+    declarations = declare(
+        dataset,
         said,
-        roles=roles,
+        roles={"quasi": quasi, "confidential": confidential, "identifier": identifier, "by": by, "ignore": ignore},
         numeric=numeric,
         nominal=nominal,
         ordinal=ordinal,
@@ -147,87 +143,21 @@ def protect(
         aggregate=aggregate,
         digits=digits,
         missing=missing,
-        named=dataset.named,
-        hint=dataset.hint,
     )
-    attributes = []
-    assumed: dict[str, list[str]] = {}
-    for name in declarations.names("quasi"):
-        attribute, assumption = read_attribute(dataset, declarations[name])
-        attributes.append(attribute)
-        assumed.setdefault(assumption, []).append(name)
-    notes = [*dataset.notes, *(f"{what}: {', '.join(names)}" for what, names in assumed.items() if what)]
+    attributes, notes = read_attributes(dataset, declarations)
     classes = split(dataset, attributes, declarations.names("by"), settings.k)
-    return _release(dataset, declarations, attributes, classes, settings, asked, notes, tell)
-
-
-def _release(
-    dataset: Dataset,
-    declarations: Declarations,
-    attributes: list[Attribute],
-    classes: Classes,
-    settings: Settings,
-    asked: tuple[str, ...],
-    notes: list[str],
-    tell: Callable[[str, float], None],
-) -> Release:
-    """Group, aggregate, verify and measure."""
-    import numpy as np
-
-    from discreet.data.embedding import embed
-    from discreet.microdata.account import parameters
-    from discreet.microdata.aggregate import aggregate, fill
-    from discreet.microdata.grouped import group
-    from discreet.microdata.judged import judge
-    from discreet.release.evidence import described, evidence
-    from discreet.release.release import Release
-    from discreet.verification.anonymity import check
-    from discreet.verification.promise import Promise
-
-    embedding, constant = embed(attributes)
-    kept = [
-        replace(
-            attribute,
-            values=fill(attribute)
-            if attribute.missing == "impute"
-            else np.where(classes.blank[:, column], np.nan, attribute.values),
-        )
-        for column, attribute in enumerate(attributes)
-    ]
-    partition, search = group(embedding.points([attribute.values for attribute in kept]), classes, settings, tell)
-    released = [attribute.as_written(aggregate(attribute, partition.labels)) for attribute in kept]
-    by = declarations.names("by")
-    names = declarations.names("quasi", "confidential", "by")
-    frame = dataset.frame.select(names).with_columns(
-        # Zero and minus zero are one stratum, but two texts.
-        *(column.set(column == 0.0, 0.0) for column in dataset.frame.select(by) if column.dtype.is_float()),
-        *(attribute.column(values) for attribute, values in zip(attributes, released, strict=True)),
+    return release_of(
+        dataset,
+        declarations,
+        attributes,
+        classes,
+        settings,
+        asked,
+        notes,
+        tell,
+        bound=bound,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
     )
-    promise = Promise(settings.k, (tuple(attribute.name for attribute in attributes),), tuple(by))
-    tell("verifying", 0.0)
-    verification = check(frame, promise)
-    if not verification:
-        raise PromiseNotKept(f"the release is refused. {verification.words()}")
-    sizes = partition.sizes
-    measures = judge(dataset, declarations, attributes, released, asked, tell) | {
-        "partition_il": partition.il,
-        "groups": len(sizes),
-        "smallest_group": int(sizes.min()),
-        "largest_group": int(sizes.max()),
-        "blanked": classes.blanked,
-    }
-    account = evidence(
-        "microdata",
-        parameters=parameters(settings, declarations, attributes),
-        search=search,
-        measures=measures,
-        promise=promise.as_dict(),
-        verification=verification.as_dict(),
-        given=described(dataset.source, dataset.frame.height, dataset.frame.width),
-        notes=notes + constant,
-    )
-    data = dataset.restore(frame, declarations.names("confidential", "by"))
-    return Release(data, partition.labels, measures, account, promise, verification, frame, dataset.source)
 
 
 def _silent(_stage: str, _fraction: float) -> None:

@@ -6,23 +6,27 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from discreet.errors import InputError
 from discreet.microdata.docstrings import parse
 from discreet.microdata.values import convert
 
-if TYPE_CHECKING:
-    from discreet.microdata.method import Method
-
 # Strings, so that listing the methods imports none of them.
 METHODS = {
+    "memetic": "discreet.microdata.memetic:Memetic",
     "mdav": "discreet.microdata.mdav:Mdav",
     "vmdav": "discreet.microdata.vmdav:Vmdav",
     "md": "discreet.microdata.md:Md",
     "mst": "discreet.microdata.mst:Mst",
     "univariate": "discreet.microdata.univariate:Univariate",
     "tour": "discreet.microdata.tour:Tour",
+    "exact": "discreet.microdata.exact:Exact",
+    "exhaustive": "discreet.microdata.exhaustive:Exhaustive",
+    "genetic": "discreet.microdata.genetic:Genetic",
+    "two-step": "discreet.microdata.two_step:TwoStep",
+    "recursive": "discreet.microdata.recursive:Recursive",
+    "domes": "discreet.microdata.domes:Domes",
 }
 
 
@@ -51,8 +55,8 @@ def names() -> tuple[str, ...]:
     return tuple(METHODS)
 
 
-def make(name: str, params: Mapping[str, object]) -> Method:
-    """Make a method.
+def make(name: str, params: Mapping[str, object]) -> Any:
+    """Make a method: a Construction or a Search.
 
     Parameters
     ----------
@@ -70,7 +74,7 @@ def make(name: str, params: Mapping[str, object]) -> Method:
             raise InputError(
                 f"the method {name} has no parameter {key!r}{_suggest(key, known)}; its parameters: {takes}"
             )
-    return cast("Method", cls(**{key: convert(key, value, types[key]) for key, value in params.items()}))
+    return cls(**{key: convert(key, value, types[key]) for key, value in params.items()})
 
 
 def describe() -> tuple[Description, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS = 10.0
 
 
+def _processors() -> int:
+    """How many processors this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
 @dataclass(frozen=True)
 class Settings:
     """Options of a protection; a wrong one names itself, its value and what is allowed."""
@@ -27,7 +34,7 @@ class Settings:
     time: float = DEFAULT_SECONDS
     steps: int | None = None
     seed: int = 0
-    threads: int = 1
+    threads: int = field(default_factory=_processors)
 
     def __post_init__(self) -> None:
         for name, least in (("k", 2), ("seed", 0), ("threads", 1), ("steps", 1)):

@@ -34,10 +34,18 @@ def summary(
     lines += _columns(account["parameters"]["columns"])
     sizes = _range(measures["smallest_group"], measures["largest_group"])
     groups = f"{measures['groups']:,} {'group' if measures['groups'] == 1 else 'groups'} of {sizes} records"
-    params = ", ".join(f"{name} {value}" for name, value in search["params"].items())
+    params = ", ".join(f"{name} {value}" for name, value in account["parameters"]["params"].items())
     method = f"{search['method']} ({params})" if params else search["method"]
-    lines += entry("Method", f"{method}: {groups}, {search['seconds']:.1f} s")
+    lines += entry("Method", f"{method}: {groups}, {_effort(search)}")
     lines += entry("Loss", f"IL {measures['il']:.2f} % of the variance. {_per_attribute(measures['il_per_attribute'])}")
+    if "start_il" in measures:
+        lines += entry(
+            "Before",
+            f"the groups it started from lost {measures['start_il']:.4g} %, the new ones "
+            f"{measures['partition_il']:.4g} %",
+        )
+    if account["bound"]:
+        lines += entry("Bound", _bound(account["bound"]))
     # The loss has its own line.
     told = {name: value for name, value in measures.items() if name != "il"}
     for title, text in (("Intruder", intruder(told, Choices())), ("Analyst", analyst(told))):
@@ -75,6 +83,24 @@ def _columns(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
     if dropped:
         lines += entry("Left out", ", ".join(dropped))
     return [*lines, ""]
+
+
+def _effort(search: Mapping[str, Any]) -> str:
+    """How long it took; of a search also how far it came."""
+    seconds = f"{search['seconds']:.1f} s"
+    if not search["steps"]:
+        return seconds
+    cut = " (interrupted)" if search["stopped"] == "interrupted" else ""
+    return f"{search['steps']:,} steps in {seconds}{cut}"
+
+
+def _bound(bound: Mapping[str, Any]) -> str:
+    if bound["gap"] < 1e-6:
+        return f"no groups lose less: the optimum is proven ({bound['method']})"
+    return (
+        f"no groups of at least k records lose less than {bound['value']:.4g} % ({bound['method']}): these are at most "
+        f"{bound['gap']:.2g} % above the optimum"
+    )
 
 
 def _range(low: int, high: int) -> str:

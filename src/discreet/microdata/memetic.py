@@ -1,0 +1,87 @@
+"""The method `memetic`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.errors import InputError, whole
+from discreet.microdata.checks import at_least
+
+if TYPE_CHECKING:
+    from discreet.evolution.process import Process
+    from discreet.microdata.method import Labels, Points, Run
+
+
+@dataclass(frozen=True)
+class Memetic:
+    """Evolutionary search with annealed local search: the default, and the best this package has.
+
+    A few partitions, the islands, are annealed side by side: a step takes some 3 to 6 neighbouring groups, perturbs or
+    rebuilds them, descends by moving and swapping records, and keeps the outcome by the rule of annealing, with a
+    temperature relative to the cost of the groups at hand. At the end of a cycle the best partition inherits from each
+    island whatever is better there (crossover by components, which needs no repair), and regions of it are put together
+    anew, by set partitioning, from all groups the islands have formed. The next, longer cycle starts from there.
+
+    Large data is searched in blocks of neighbouring groups, in passes that draw other borders each time; a block never
+    gets worse. The start is then `mdav` within blocks. Time and memory for a pass are linear in the number of records.
+
+    Parameters
+    ----------
+    islands : int
+        Partitions annealed side by side, at least 1; they are what several threads work on.
+    heat : float
+        The temperature at the start of a cycle, relative to the cost of a union; at least 0. The first cycle starts
+        twice as hot.
+    neighbours : int
+        Neighbours of each record that are looked at, at least 1.
+    regions : bool
+        Whether regions are put together anew by set partitioning.
+    large : int
+        Data of more records than this is searched in blocks, at least 1.
+
+    References
+    ----------
+    E. Falkenauer, Genetic algorithms and grouping problems, Wiley (1998); G. Schrimpf, J. Schneider, H.
+    Stamm-Wilbrandt, G. Dueck, Record breaking optimization results using the ruin and recreate principle, Journal of
+    Computational Physics 159 (2000) 139-171; D. Whitley, D. Hains, A. Howe, Tunneling between optima: partition
+    crossover for the traveling salesman problem, GECCO (2009) 915-922. The combination is our own.
+    """
+
+    islands: int = 2
+    heat: float = 0.03
+    neighbours: int = 12
+    regions: bool = True
+    large: int = 20_000
+
+    def __post_init__(self) -> None:
+        whole("islands", self.islands, 1)
+        at_least("heat", self.heat, 0.0)
+        whole("neighbours", self.neighbours, 1)
+        whole("large", self.large, 1)
+        if not isinstance(self.regions, bool):
+            raise InputError(f"regions is {self.regions!r}; it must be True or False")
+
+    def search(self, points: Points, k: int, run: Run) -> Process[Labels]:
+        """Begin the search."""
+        from discreet.microdata.islands import Islands
+        from discreet.microdata.large import Blocks
+
+        if len(points) > self.large:
+            return Blocks(self, points, k, run)
+        return Islands(self, points, k, run)
+
+    def rehearse(self, points: Points, sizes: Collection[int]) -> None:
+        """Go through all that a search of parts of these sizes does, on a few points, so that it is compiled."""
+        from discreet.microdata.islands import Islands
+        from discreet.microdata.large import Blocks
+        from discreet.microdata.method import Run
+
+        k = 2  # a larger one takes longer and compiles nothing else
+        if max(sizes) > self.large:
+            blocks = Blocks(self, points, k, Run())
+            for _ in range(4):  # the first partition, and passes with and without heat
+                blocks.advance()
+        if min(sizes) <= self.large:
+            Islands(self, points, k, Run()).rehearse()

@@ -1,0 +1,262 @@
+"""The public verb `refine`: a better release from one that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.data.dataset import Dataset
+    from discreet.microdata.classes import Classes
+    from discreet.release.release import Release
+
+    Names = str | Sequence[str]
+
+# A name that no column has.
+ROW = "\0row"
+
+
+def refine(
+    data: Any,
+    release: Any,
+    *,
+    key: str | None = None,
+    row_map: Any = None,
+    k: int | None = None,
+    quasi: Names | None = None,
+    confidential: Names | None = None,
+    identifier: Names | None = None,
+    by: Names | None = None,
+    ignore: Names | None = None,
+    numeric: Names | None = None,
+    nominal: Names | None = None,
+    ordinal: Mapping[str, Sequence[str] | None] | Sequence[str] | None = None,
+    date: Names | None = None,
+    weights: Mapping[str, float] | None = None,
+    aggregate: Mapping[str, str] | None = None,
+    digits: Mapping[str, int] | None = None,
+    missing: str | None = None,
+    method: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    config: str | Path | None = None,
+    time: float | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    bound: bool = False,
+    checkpoint: str | Path | None = None,
+    measures: Names = "fast",
+    progress: Callable[[str, float], None] | None = None,
+) -> Release:
+    """Make a better release from one that exists, whoever made it; the groups never get worse.
+
+    Records that share all quasi-identifiers in the release are its groups. They are where the search starts, and the
+    new release is made from what it finds, as `protect` would.
+
+    Parameters
+    ----------
+    data : path or frame
+        The microdata: a file, or a pandas, polars or Arrow frame.
+    release : path or frame
+        The release to start from, with the same names for the quasi-identifiers.
+    key : str
+        A column that names each record in both; without it, records are compared by position.
+    row_map : path or frame
+        The row map of the release, instead of a key.
+    k : int
+        How many records at least must share each combination of the quasi-identifiers; by default as many as in the
+        release.
+    quasi : list of str
+        Columns an intruder may know: they are protected. `all` stands for those with no other role.
+    confidential : list of str
+        Columns to be released unchanged. `rest` stands for those with no other role.
+    identifier : list of str
+        Columns that identify directly, such as names: they are not released.
+    by : list of str
+        Columns that divide the data into strata, released unchanged; each stratum is protected on its own.
+    ignore : list of str
+        Further columns that are not released. `rest` stands for those with no other role.
+    numeric : list of str
+        Columns whose values are numbers, where the data would say otherwise.
+    nominal : list of str
+        Columns whose values are categories without order, also where they are numbers.
+    ordinal : mapping of str to list of str
+        Columns whose values are ordered categories, each with its order from lowest to highest.
+    date : list of str
+        Columns whose values are dates.
+    weights : mapping of str to float
+        How much a quasi-identifier counts when records are compared; 1 where nothing is said.
+    aggregate : mapping of str to str
+        What replaces the values of a group: `mean` (numbers and dates), `median` (also ordinals) or `mode` (any).
+    digits : mapping of str to int
+        Decimal digits to round a column's aggregates to; 0 keeps whole numbers whole.
+    missing : {"separate", "impute", "error"}
+        Group records within their pattern of missing values (the default); fill missing values with the aggregate of
+        their column first; or refuse them.
+    method : str
+        How records are grouped; `discreet methods` lists the methods. By default `memetic`; it must be a search.
+    params : mapping
+        Parameters of the method.
+    config : path
+        A TOML file with any of these settings; what the call gives wins.
+    time : float
+        Seconds of search, 10 by default. Methods that are no search run to their end.
+    steps : int
+        Steps of search instead of a time: the same steps and seed give the same release.
+    seed : int
+        Seed of every random choice, 0 by default.
+    threads : int
+        Threads to use, by default one per processor; with the same steps the release does not depend on it.
+    bound : bool
+        Prove how far from the least possible loss the groups can be at most; it may take minutes.
+    checkpoint : path
+        A file in which the search is kept; if it exists already, the search goes on from it. Internal.
+    measures : str or list of str
+        What to measure besides the loss: `fast` (the default: what takes about as long as the protection; linkage is
+        estimated on a sample of large data), `all`, `none`, or names as in `measure`.
+    progress : callable
+        Told the stage and how far along it is, in [0, 1].
+
+    Returns
+    -------
+    Release
+        `data`, `labels`, `measures`, `evidence`, `summary()` and `write(path)`.
+
+    Examples
+    --------
+    >>> import polars as pl, discreet
+    >>> frame = pl.DataFrame({"age": [23, 24, 25, 61, 62, 66], "ill": [0, 1, 0, 1, 1, 0]})
+    >>> made = pl.DataFrame({"age": [36, 36, 51, 36, 51, 51], "ill": [0, 1, 0, 1, 1, 0]})
+    >>> better = discreet.refine(frame, made, quasi=["age"], confidential=["ill"], steps=5)
+    >>> better.data["age"].to_list()
+    [24.0, 24.0, 24.0, 63.0, 63.0, 63.0]
+    """
+    import numpy as np
+
+    from discreet.data.config import Config, load
+    from discreet.data.dataset import accept
+    from discreet.data.recorded import read_recorded, record_of
+    from discreet.measures.alignment import align
+    from discreet.measures.choices import wanted
+    from discreet.microdata.classes import split
+    from discreet.microdata.partition import choose
+    from discreet.microdata.releasing import declare, read_attributes, release_of
+    from discreet.microdata.settings import Settings
+
+    tell = progress or _silent
+    said = Config() if config is None else load(config)
+    asked = () if measures in ("none", ["none"]) else wanted(measures)
+    tell("reading", 0.0)
+    dataset = accept(data, "the original")
+    if isinstance(release, str | Path) and (output := record_of(Path(release))):
+        release = read_recorded(Path(release), output)
+    given = accept(release, "the release")
+    roles = {"quasi": quasi, "confidential": confidential, "identifier": identifier, "by": by, "ignore": ignore}
+    if key is not None and key in dataset.frame.columns and not _has_role(key, roles, said):
+        roles["identifier"] = [*_listed(identifier), key]
+    declarations = declare(
+        dataset,
+        said,
+        roles=roles,
+        numeric=numeric,
+        nominal=nominal,
+        ordinal=ordinal,
+        date=date,
+        weights=weights,
+        aggregate=aggregate,
+        digits=digits,
+        missing=missing,
+    )
+    names = declarations.names("quasi")
+    absent = [name for name in names if name not in given.frame.columns]
+    if absent:
+        raise InputError(f"{given.name}: there is no column '{absent[0]}'; a release must have all quasi-identifiers")
+    rows, _ = align(dataset, given, names, key=key, row_map=row_map)
+    start = _groups(given, names)[rows]
+    by_names = declarations.names("by")
+    if by_names:  # the same values in two strata are two groups
+        strata = _groups(dataset, by_names)
+        start = np.unique(start * (strata.max() + 1) + strata, return_inverse=True)[1].astype(np.int64)
+    if k is None and "k" not in said.options:
+        k = int(np.bincount(start).min())
+        if k < 2:
+            raise InputError(
+                f"{given.name}: a record in it shares its quasi-identifiers with no other, so it has no groups to "
+                "start from; name the k you want and use protect"
+            )
+    settings = Settings.settle(
+        said, k=k, missing=missing, method=method, params=params, time=time, steps=steps, seed=seed, threads=threads
+    )
+    chosen, optimiser = choose(settings.method, settings.params)
+    if not hasattr(optimiser, "search"):
+        raise InputError(
+            f"the method {chosen} does not start from given groups; leave the method out, or name a search"
+        )
+    attributes, notes = read_attributes(dataset, declarations)
+    classes = split(dataset, attributes, by_names, settings.k)
+    return release_of(
+        dataset,
+        declarations,
+        attributes,
+        classes,
+        settings,
+        asked,
+        notes,
+        tell,
+        bound=bound,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        start=_within(start, classes, settings.k, given),
+    )
+
+
+def _groups(data: Dataset, names: list[str]) -> NDArray[np.int64]:
+    """The group of each row: rows that share the values of these columns; a missing value equals a missing value."""
+    import numpy as np
+    import polars as pl
+
+    groups = data.frame.select(names).with_row_index(ROW).group_by(names, maintain_order=True).agg(pl.col(ROW))
+    listed = groups.select(ROW).with_row_index("group").explode(ROW)
+    labels = np.empty(data.frame.height, np.int64)
+    labels[listed[ROW].to_numpy()] = listed["group"].to_numpy()
+    return labels
+
+
+def _within(start: NDArray[np.int64], classes: Classes, k: int, release: Dataset) -> NDArray[np.int64]:
+    """The groups, each within its class; refused where one is then smaller than k."""
+    import numpy as np
+
+    home = np.empty(len(start), np.int64)
+    for number, rows in enumerate(classes.rows):
+        home[rows] = number
+    labels: NDArray[np.int64] = np.unique(start * len(classes.rows) + home, return_inverse=True)[1].astype(np.int64)
+    sizes = np.bincount(labels)
+    if sizes.min() < k:
+        raise InputError(
+            f"{release.name}: {int((sizes < k).sum()):,} of its {len(sizes):,} groups have fewer than k = {k} records "
+            "within their stratum and pattern of missing values; choose a smaller k, or use protect"
+        )
+    return labels
+
+
+def _listed(names: Names | None) -> list[str]:
+    from discreet.data.keywords import as_names
+
+    return as_names("identifier", names)
+
+
+def _has_role(key: str, roles: Mapping[str, Any], said: Any) -> bool:
+    """Whether a column has a role of its own; `all` and `rest` name no column."""
+    from discreet.data.keywords import as_names
+
+    named = [name for role, names in roles.items() for name in as_names(role, names)]
+    return key in named or any(key in names for names in said.roles.values())
+
+
+def _silent(_stage: str, _fraction: float) -> None:
+    """Listen to nothing."""

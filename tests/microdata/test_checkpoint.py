@@ -1,0 +1,183 @@
+"""A search kept in a file goes on as if it had not stopped; a file of another run is refused and left alone."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import discreet
+from discreet.errors import InputError
+from discreet.evolution.cycles import Cycles
+from discreet.microdata import genetic, islands, large
+from discreet.microdata.partition import Partition
+from partitions import any_partition, cloud, no_worse
+
+POINTS = cloud(260, 3, "scattered", 1)
+SEARCHES: dict[str, dict[str, Any]] = {
+    "memetic": {},
+    "in blocks": {"params": {"large": 50}},
+    "genetic": {"method": "genetic", "params": {"generations": 400}},
+    "two-step": {"method": "two-step", "params": {"generations": 700}},
+    "two-step with a memetic inner search": {"method": "two-step", "params": {"inner": "memetic", "steps": 7}},
+}
+
+
+def run(path: Path | None, steps: int, **options: Any) -> Partition:
+    return discreet.partition(POINTS, k=3, checkpoint=path, steps=steps, **{"seed": 7, **options})
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cycles so short that regions are put together anew within a few steps; several blocks; few generations a step."""
+    monkeypatch.setattr(islands, "RIPE", 0)
+    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.3))
+    monkeypatch.setattr(large, "WIDTH", 10)
+    monkeypatch.setattr(large, "EPOCH", 100)
+    monkeypatch.setattr(genetic, "EPOCH", 200_000)
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("options", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("first", [1, 6, 11])
+def test_resumed_equals_uninterrupted(options: dict[str, Any], first: int, tmp_path: Path) -> None:
+    whole = run(None, 12, **options)
+    path = tmp_path / "search.npz"
+    half = run(path, first, threads=2, **options)
+    assert half.search["steps"] == first
+    resumed = run(path, 12, threads=1, **options)
+    np.testing.assert_array_equal(resumed.labels, whole.labels)
+    assert resumed.sse == whole.sse
+    assert (resumed.search["steps"], resumed.search["stopped"]) == (whole.search["steps"], whole.search["stopped"])
+    assert [(step, cost) for step, _, cost in resumed.search["trace"]] == [
+        (step, cost) for step, _, cost in whole.search["trace"]
+    ]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.usefixtures("hasty")
+def test_the_regions_are_part_of_what_was_compared(tmp_path: Path) -> None:
+    """The test above would be worth little if no search had come that far."""
+    pending = []
+    original = islands.Islands._solve_regions
+
+    def solve(process: islands.Islands) -> None:
+        pending.append(process._pending)
+        original(process)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(islands.Islands, "_solve_regions", solve)
+        run(tmp_path / "search.npz", 12)
+    assert len(pending) > 3
+    assert max(pending) > 1  # some are broken off in the middle
+
+
+def test_going_on_from_the_end_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "search.npz"
+    first = run(path, 5)
+    again = run(path, 3)
+    assert again.search["steps"] == 5
+    np.testing.assert_array_equal(first.labels, again.labels)
+
+
+def test_strata_go_on_too(tmp_path: Path) -> None:
+    frame = pl.DataFrame(POINTS, schema=["a", "b", "c"]).with_columns(s=pl.Series(["x", "y"] * 130))
+    path = tmp_path / "search.npz"
+
+    def protect(steps: int, checkpoint: Path | None) -> pl.DataFrame:
+        data = discreet.protect(
+            frame, k=3, quasi=["a", "b", "c"], by="s", steps=steps, checkpoint=checkpoint, measures="none"
+        ).data
+        assert isinstance(data, pl.DataFrame)
+        return data
+
+    protect(4, path)
+    assert protect(9, path).equals(protect(9, None))
+
+
+def refused(path: Path, said: str, points: Any = POINTS, **options: Any) -> None:
+    """Assert that a run is refused in words that name the file, and that the file is as it was."""
+    before = path.read_bytes()
+    with pytest.raises(InputError) as error:
+        discreet.partition(points, checkpoint=path, **{"k": 3, "steps": 9, "seed": 7, **options})
+    assert str(path) in str(error.value)
+    assert said in str(error.value)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "search.npz"
+    run(path, 2)
+    other = POINTS.copy()
+    other[5, 1] += 1e-9
+    refused(path, "was made from other data", other)
+    refused(path, "was made from other data", POINTS[:-1])
+    refused(path, "was made from other data", POINTS[:, :2])
+    refused(path, "was made from other data", POINTS.reshape(-1, 2))
+    refused(path, "k = 3, this run has k = 4", k=4)
+    refused(path, "seed = 7, this run has seed = 8", seed=8)
+    refused(path, "params.heat = 0.03, this run has params.heat = 0.05", params={"heat": 0.05})
+    refused(path, "method = memetic, this run has method = genetic", method="genetic")
+    refused(path, "started from other groups", start=any_partition(260, 3, 1))
+    monkeypatch.setattr("discreet._version.__version__", "99.9")
+    refused(path, "version = ")
+    refused(path, "this run has version = 99.9")
+    monkeypatch.undo()
+    run(path, 3)  # its own run goes on
+
+
+@pytest.mark.parametrize("harm", ["cut", "flipped", "empty", "text", "other archive"])
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, harm: str) -> None:
+    path = tmp_path / "search.npz"
+    run(path, 2)
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    if harm == "other archive":
+        np.savez(path, labels=np.arange(9))
+    else:
+        path.write_bytes(
+            {
+                "cut": whole[:-100],
+                "flipped": whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :],
+                "empty": b"",
+                "text": b"a,b\n1,2\n",
+            }[harm]
+        )
+    refused(path, "damaged or no checkpoint")
+
+
+def test_a_place_where_nothing_can_be_kept_is_told_before_the_search(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the folder of the checkpoint does not exist"):
+        run(tmp_path / "nowhere" / "search.npz", 10**9)
+    with pytest.raises(InputError, match="cannot be kept"):
+        run(tmp_path, 10**9)
+
+
+def test_the_split_into_strata_is_part_of_the_run(tmp_path: Path) -> None:
+    """The same records in the same order, cut elsewhere."""
+    frame = pl.DataFrame(POINTS, schema=["a", "b", "c"]).with_columns(
+        s=pl.Series(["x"] * 100 + ["y"] * 160), t=pl.Series(["x"] * 130 + ["y"] * 130)
+    )
+    path = tmp_path / "search.npz"
+    options: dict[str, Any] = {"quasi": ["a", "b", "c"], "ignore": "rest", "checkpoint": path, "measures": "none"}
+    discreet.protect(frame, k=3, by="s", steps=2, **options)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="was made from other data, or with other columns"):
+        discreet.protect(frame, k=3, by="t", steps=2, **options)
+    assert path.read_bytes() == before
+
+
+def test_a_search_that_goes_on_is_not_worse_than_its_start(tmp_path: Path) -> None:
+    start = run(None, 40).labels
+    path = tmp_path / "search.npz"
+    first = run(path, 2, start=start)
+    again = run(path, 4, start=start)
+    for part in (first, again):
+        assert no_worse(POINTS, part.labels, start)
+
+
+def test_a_method_that_is_no_search_keeps_nothing(tmp_path: Path) -> None:
+    run(tmp_path / "search.npz", 2, method="mdav")
+    assert list(tmp_path.iterdir()) == []
