@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.sse import total_sse, within_sse
-from discreet.microdata.method import Run
+from discreet.microdata.method import Construction, Run
 from discreet.microdata.registry import make
 
 K = 5
@@ -39,7 +39,8 @@ class Case:
             from benchmarks.scan import mdav
 
             return mdav(points, K)
-        return make(self.method, dict(self.params)).assign(points, K, Run())
+        method: Construction = make(self.method, dict(self.params))
+        return method.assign(points, K, Run())
 
     def __str__(self) -> str:
         return " ".join([self.method, *(f"{name}={value}" for name, value in self.params)])

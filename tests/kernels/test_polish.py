@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.polish import polish
+from discreet.kernels.polish import _move, _swap, polish
 from discreet.kernels.unions import Groups, slotted
 from partitions import any_partition, cases, check_sizes, cloud, groups_of, plain_sse
 
@@ -41,6 +41,37 @@ def test_it_never_raises_the_sse(case: tuple[Floats, int], seed: int) -> None:
     scale = np.abs(points).max()
     np.testing.assert_allclose(centres, centres_of(points, groups.labels), rtol=1e-9, atol=1e-9 * scale)
     assert groups.empties[0] == len(points) // k - (labels.max() + 1)
+
+
+@given(st.integers(2, 4), st.integers(1, 3), st.sampled_from(["scattered", "crowded"]), st.integers(0, 2**32))
+@settings(max_examples=200)
+def test_between_two_groups_the_best_swap_or_move_is_done_if_it_gains(k: int, d: int, kind: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat([0, 1], rng.integers(k, 2 * k, 2)))
+    points = cloud(len(labels), d, kind, seed)
+    start = plain_sse(points, labels)
+
+    def outcome(*records: int) -> float:
+        """The SSE with these records in the other group."""
+        changed = labels.copy()
+        changed[list(records)] = 1 - changed[list(records)]
+        return plain_sse(points, changed)
+
+    sizes = np.bincount(labels)
+    larger = int(sizes[1] > sizes[0])
+    swaps = [outcome(i, j) for i in range(len(labels)) for j in range(len(labels)) if labels[i] < labels[j]]
+    # Of two groups of one size the first gives.
+    moves = [outcome(i) for i in range(len(labels)) if labels[i] == larger]
+    if sizes[larger] == k or sizes[1 - larger] == 2 * k - 1:
+        moves = []
+    for costs in (swaps, moves):
+        groups, centres = slotted(labels, k), centres_of(points, labels)
+        swapping = costs is swaps
+        done = _swap(points, 0, 1, centres, groups) if swapping else _move(points, 0, 1, k, centres, groups)
+        best = min(costs, default=np.inf)
+        if best < start * (1 - 1e-9) or best > start * (1 + 1e-9):
+            assert done == (best < start)
+        assert plain_sse(points, groups.labels) == pytest.approx(best if done else start, rel=1e-9, abs=1e-12)
 
 
 def test_a_swap_and_a_move_are_found() -> None:

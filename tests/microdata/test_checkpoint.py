@@ -30,9 +30,11 @@ def run(path: Path | None, steps: int, **options: Any) -> Partition:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cycles so short that regions are put together anew within a few steps; several blocks; few generations a step."""
+    """Cycles so short that a few steps go through all phases; several blocks; few generations a step."""
     monkeypatch.setattr(islands, "RIPE", 0)
     monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.3))
+    monkeypatch.setattr(islands, "PROVABLE", {3: (1000, 0)})
+    monkeypatch.setattr(islands, "PROOFS", 2)
     monkeypatch.setattr(large, "WIDTH", 10)
     monkeypatch.setattr(large, "EPOCH", 100)
     monkeypatch.setattr(genetic, "EPOCH", 200_000)
@@ -40,7 +42,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("options", SEARCHES.values(), ids=SEARCHES)
-@pytest.mark.parametrize("first", [1, 6, 11])
+@pytest.mark.parametrize("first", [1, 5, 11])
 def test_resumed_equals_uninterrupted(options: dict[str, Any], first: int, tmp_path: Path) -> None:
     whole = run(None, 12, **options)
     path = tmp_path / "search.npz"
@@ -57,20 +59,21 @@ def test_resumed_equals_uninterrupted(options: dict[str, Any], first: int, tmp_p
 
 
 @pytest.mark.usefixtures("hasty")
-def test_the_regions_are_part_of_what_was_compared(tmp_path: Path) -> None:
+def test_regions_and_proofs_are_part_of_what_was_compared() -> None:
     """The test above would be worth little if no search had come that far."""
-    pending = []
-    original = islands.Islands._solve_regions
+    seen = []
+    original = islands.Islands.advance
 
-    def solve(process: islands.Islands) -> None:
-        pending.append(process._pending)
+    def advance(process: islands.Islands) -> None:
+        seen.append((process._pending, process._proofs))
         original(process)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(islands.Islands, "_solve_regions", solve)
-        run(tmp_path / "search.npz", 12)
-    assert len(pending) > 3
-    assert max(pending) > 1  # some are broken off in the middle
+        patch.setattr(islands.Islands, "advance", advance)
+        run(None, 12)
+    for phase in zip(*seen, strict=True):
+        assert sum(left > 0 for left in phase) > 3
+        assert max(phase) > 1  # some are broken off in the middle
 
 
 def test_going_on_from_the_end_changes_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from discreet.kernels.arrays import Floats
 from discreet.kernels.sse import within_sse
 from discreet.microdata.md import Md
 from discreet.microdata.mdav import Mdav
-from discreet.microdata.method import Method, Run
+from discreet.microdata.method import Construction, Run
 from discreet.microdata.mst import Mst
 from discreet.microdata.tour import Tour
 from discreet.microdata.univariate import Univariate
@@ -43,7 +43,7 @@ def cases(draw: st.DrawFn) -> tuple[Floats, int]:
 @pytest.mark.parametrize("method", AT_MOST_2K + ANY_SIZE, ids=repr)
 @given(case=cases())
 @settings(max_examples=40, deadline=None)
-def test_groups_have_the_sizes_promised(method: Method, case: tuple[Floats, int]) -> None:
+def test_groups_have_the_sizes_promised(method: Construction, case: tuple[Floats, int]) -> None:
     points, k = case
     if isinstance(method, Univariate):
         points = np.ascontiguousarray(points[:, :1])
@@ -78,7 +78,7 @@ def test_on_one_attribute_nothing_beats_univariate(case: tuple[Floats, int]) -> 
 
 
 @pytest.mark.parametrize("method", AT_MOST_2K + ANY_SIZE, ids=repr)
-def test_progress_ends_at_one(method: Method) -> None:
+def test_progress_ends_at_one(method: Construction) -> None:
     points = np.random.default_rng(1).normal(size=(150, 1))
     reports: list[float] = []
     method.assign(points, 4, Run(progress=reports.append))

@@ -25,9 +25,11 @@ SEEDS = st.integers(0, 2**32)
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short cycles that all end with regions."""
+    """Short cycles that all end with regions and a bit of a proof."""
     monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.3))
     monkeypatch.setattr(islands, "RIPE", 0)
+    monkeypatch.setattr(islands, "PROVABLE", {3: (1000, 0)})
+    monkeypatch.setattr(islands, "PROOFS", 3)
 
 
 def noted(points: Floats, k: int, start: Ints, steps: int, seed: int) -> Pool:
@@ -40,7 +42,7 @@ def noted(points: Floats, k: int, start: Ints, steps: int, seed: int) -> Pool:
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("kind", ["scattered", "crowded", "constant", "outlier"])
-@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("k", [3, 5])
 def test_the_best_never_gets_worse_and_costs_what_it_says_through_all_phases(kind: str, k: int) -> None:
     points = cloud(230, 2, kind, k)
     process = Islands(Memetic(islands=3), points, k, Run(seed=1))
@@ -49,7 +51,7 @@ def test_the_best_never_gets_worse_and_costs_what_it_says_through_all_phases(kin
     for _ in range(25):
         process.advance()
         state = process.save()
-        phases.add(bool(np.asarray(state["counts"])[1]))
+        phases.add("regions" if process._pending else "proof" if process._proofs else "annealing")
         best = np.asarray(state["best"])
         check_sizes(best, 230, k)
         check_cost(process.cost, points, best)
@@ -60,7 +62,7 @@ def test_the_best_never_gets_worse_and_costs_what_it_says_through_all_phases(kin
         answer = process.answer()
         check_sizes(answer, 230, k)
         assert no_worse(points, answer, best)
-    assert phases == {False, True}
+    assert phases == {"annealing", "regions"} | ({"proof"} if k == 3 else set())
 
 
 @pytest.mark.usefixtures("hasty")
@@ -105,10 +107,12 @@ def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None
         for _ in range(begun, 14):
             resumed.advance()
         same(resumed.save(), process.save())
+        np.testing.assert_array_equal(resumed._rng, process._rng)  # of which regions come next
 
 
 def test_a_search_that_finds_nothing_more_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(islands, "CYCLES", Cycles(3, 1.0))
+    monkeypatch.setattr(islands, "PROVABLE", {})
     points = cloud(9, 2, "scattered", 1)
     process = Islands(Memetic(), points, 3, Run())
     epochs = 0
@@ -116,14 +120,38 @@ def test_a_search_that_finds_nothing_more_is_finished(monkeypatch: pytest.Monkey
         process.advance()
         epochs += 1
     assert epochs >= 3 * islands.PATIENCE
+    assert process.bound is None
     assert process.cost == pytest.approx(optimum(points, 3))
+
+
+@pytest.mark.parametrize("kind", ["scattered", "crowded", "constant", "outlier"])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_a_bound_is_never_above_the_optimum_and_ends_the_search_where_it_meets_it(
+    monkeypatch: pytest.MonkeyPatch, kind: str, k: int
+) -> None:
+    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.0))
+    monkeypatch.setattr(islands, "PROVABLE", {k: (100, 0)})
+    points = cloud(9, 2, kind, k)
+    least = optimum(points, k)
+    process = Islands(Memetic(), points, k, Run())
+    for _ in range(400):
+        process.advance()
+        assert process.bound is None or process.bound <= least * (1 + 1e-9)
+        assert process.cost >= least * (1 - 1e-9)
+        if process.finished:
+            break
+    assert process.finished
+    assert process.cost <= least * (1 + 1e-7)
+    assert process.bound is not None
+    assert process.bound >= process.cost * (1 - 1e-7)
 
 
 def test_a_memory_that_is_nearly_full_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.0))
     monkeypatch.setattr(islands, "MEMORY", 1)
+    monkeypatch.setattr(islands, "PROVABLE", {})
     points = cloud(60, 2, "scattered", 1)
-    process = Islands(Memetic(), points, 3, Run())
+    process = Islands(Memetic(heat=1.0), points, 3, Run())
     filled = []
     for _ in range(40):
         process.advance()

@@ -71,6 +71,11 @@ def test_passes_draw_other_borders_and_go_through_all_blocks() -> None:
             drawn.append(np.asarray(state["starts"]).tolist())
     assert len(drawn) > 3
     assert all(one != other for one, other in pairwise(drawn))
+    homes = []
+    for process._passes in (5, 6, 5):
+        homes.append(process._homes(points, 8)[0])
+    assert (homes[0] != homes[1]).any()
+    np.testing.assert_array_equal(homes[0], homes[2])
 
 
 @pytest.mark.usefixtures("small")

@@ -88,8 +88,8 @@ def test_it_is_never_worse_than_the_start(method: Memetic, case: tuple[Floats, i
 @pytest.mark.parametrize("method", ["memetic", "genetic", "two-step"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_verb_never_gives_back_less_than_it_was_given(method: str, kind: str) -> None:
-    points = cloud(40, 2, kind, 1)
-    best = discreet.partition(points, k=3, steps=200).labels
+    points = cloud(240, 2, kind, 1)
+    best = discreet.partition(points, k=3, steps=100).labels  # more than a step can find
     again = discreet.partition(points, k=3, method=method, steps=1, seed=9, start=best)
     assert no_worse(points, again.labels, best)
     assert again.sizes.max() <= 5
@@ -152,29 +152,34 @@ def test_many_records_are_searched_in_blocks() -> None:
     points = cloud(60, 2, "scattered", 1)
     assert isinstance(Memetic(large=59).search(points, 3, Run()), Blocks)
     assert isinstance(Memetic(large=60).search(points, 3, Run()), Islands)
+    # So is data of many attributes, and with groups too large for unions.
+    assert isinstance(Memetic(large=60).search(cloud(60, 11, "scattered", 1), 3, Run()), Blocks)
+    assert isinstance(Memetic(large=60).search(cloud(60, 10, "scattered", 1), 3, Run()), Islands)
+    assert isinstance(Memetic().search(cloud(1100, 1, "scattered", 1), 501, Run()), Blocks)
 
 
 REHEARSED = """
-import importlib, sys
+import importlib, pkgutil, sys
 import numpy as np
+from discreet import kernels
 from discreet.evolution.cycles import Cycles
 from discreet.microdata import islands
 from discreet.microdata.grouped import warm_up
 from discreet.microdata.memetic import Memetic
 from discreet.microdata.method import Run
 
-names = "blocks chain crossover group_costs kdtree lists mdav neighbours path polish pool regions sse unions vmdav"
-kernels = [importlib.import_module(f"discreet.kernels.{name}") for name in names.split()]
-compiled = lambda: {f"{m.__name__}.{n}": len(f.signatures) for m in kernels for n, f in vars(m).items()
+modules = [importlib.import_module(f"discreet.kernels.{found.name}")
+           for found in pkgutil.iter_modules(kernels.__path__)]
+compiled = lambda: {f"{m.__name__}.{n}": len(f.signatures) for m in modules for n, f in vars(m).items()
                     if hasattr(f, "signatures")}
-islands.RIPE, islands.CYCLES = 0, Cycles(2, 1.3)
+islands.RIPE, islands.CYCLES, islands.PROVABLE = 0, Cycles(2, 1.0), {3: (1000, 0)}
 method = Memetic(large=int(sys.argv[1]))
-warm_up(method, 3, 4, {200})
+warm_up(method, 2, 3, {120})
 before = compiled()
-points = np.random.default_rng(0).normal(size=(200, 3))
-for start in (None, np.arange(200) // 5):
-    process = method.search(points, 4, Run(start=start))
-    for _ in range(9):
+points = np.random.default_rng(0).normal(size=(120, 2))
+for start in (None, np.arange(120) // 4):
+    process = method.search(points, 3, Run(start=start))
+    for _ in range(60):
         process.advance()
     process.answer()
 print({name: count for name, count in compiled().items() if count != before[name]})

@@ -11,7 +11,7 @@ from discreet.kernels.arrays import Floats
 from discreet.kernels.sse import total_sse, within_sse
 from discreet.microdata.md import Md
 from discreet.microdata.mdav import Mdav
-from discreet.microdata.method import Method, Run
+from discreet.microdata.method import Construction, Run
 from discreet.microdata.mst import Mst
 from discreet.microdata.tour import Tour
 from discreet.microdata.vmdav import GAMMAS, Vmdav
@@ -62,7 +62,7 @@ def read(reference: Reference, name: str) -> Floats:
     return standardised(np.array([[float(row[j]) for j in wanted] for row in rows]))
 
 
-def loss(method: Method, points: Floats, k: int) -> float:
+def loss(method: Construction, points: Floats, k: int) -> float:
     labels = method.assign(points, k, Run())
     assert np.bincount(labels).min() >= k
     return 100.0 * within_sse(points, labels) / total_sse(points)

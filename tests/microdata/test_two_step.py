@@ -17,10 +17,10 @@ from discreet.microdata import registry
 from discreet.microdata.domes import Domes
 from discreet.microdata.md import Md
 from discreet.microdata.mdav import Mdav
-from discreet.microdata.method import Method, Run
+from discreet.microdata.method import Construction, Run
 from discreet.microdata.two_step import WINDOW, MacroGroups, TwoStep, macro_groups
 
-HEURISTICS: dict[str, Method] = {"mdav": Mdav(), "md": Md(), "domes": Domes()}
+HEURISTICS: dict[str, Construction] = {"mdav": Mdav(), "md": Md(), "domes": Domes()}
 
 
 def begun(points: Floats, k: int, run: Run | None = None, **params: Any) -> MacroGroups:

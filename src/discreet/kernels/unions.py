@@ -17,8 +17,8 @@ from discreet.kernels.random import below, uniform
 
 # Groups in a union: with 3 or fewer the search stalls, with more than 6 a step takes too long for what it finds.
 FEWEST, MOST = 3, 6
-# Most records of a union, whose distances make 32 MB: where k is large a union has fewer groups, above 1,000 none.
-LARGEST = 2_000
+# But no more records than this, or else two groups: the matrix of their distances must stay small.
+ROOM = 600
 # A step perturbs the union by a few swaps with this chance, otherwise it rebuilds it.
 KICK = 0.6
 # The first group of a union is drawn by its cost with this chance, otherwise each record is as likely as any other.
@@ -149,8 +149,14 @@ def anneal(
 
 
 @kernel
+def room_for(k: int) -> int:
+    """How many records a union has at most."""
+    return max(min(MOST * (2 * k - 1), ROOM), 2 * (2 * k - 1))
+
+
+@kernel
 def _room(n: int, k: int, slots: int) -> Union:
-    records = min(MOST * (2 * k - 1), n, LARGEST)
+    records = min(room_for(k), n)
     groups = records // k
     return Union(
         slots=np.zeros(groups, np.int64),

@@ -1,9 +1,9 @@
 """Branch and bound over given groups: two records are together or they are apart (Ryan and Foster 1981).
 
-Each node solves the linear relaxation without the groups that its decisions exclude, adds violated odd set inequalities,
-and tries a few pairs of records that are partly together in both ways (strong branching). The node of lowest bound
-comes first, so the bound rises from node to node. Now and then a dive looks for a better partition. A node's result
-depends on what the tree has stored alone: each makes a new solver and starts from the basis of the root.
+Each node solves the linear relaxation without the groups that its decisions exclude, adds violated odd set
+inequalities, and tries a few pairs of records that are partly together in both ways (strong branching). The node of
+lowest bound comes first, so the bound rises from node to node. Now and then a dive looks for a better partition. A
+node's result depends on what the tree has stored alone: each makes a new solver and starts from the basis of the root.
 """
 
 from __future__ import annotations

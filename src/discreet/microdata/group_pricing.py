@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels.group_costs import group_costs
+from discreet.kernels.kdtree import grow
 from discreet.kernels.near import near_sums
 from discreet.kernels.pricing import Prices, all_below, lower, price
 from discreet.microdata.columns import Columns, Floats, Ints
@@ -55,7 +56,7 @@ class GroupPricer:
         self.work += lower(prices, k, open_, threshold, budget, TRIES)
         lowered = np.empty(n)
         lowered[order] = prices.duals
-        # What each of at most n/k groups may still lack, and the rounding of costs and duals (see `kernels/pricing.py`).
+        # What each of at most n/k groups may still lack, and the rounding of costs and duals (see kernels/pricing.py).
         units = 8 * (self.points.shape[1] + 4 * k) * np.finfo(float).eps
         lack = -threshold / k + units * float(np.abs(duals).mean() + np.abs(weights).sum() / n)
         return Priced(columns, lowered - lack)
@@ -92,9 +93,10 @@ class GroupPricer:
         used = sets.take(np.flatnonzero(weights > 0))
         ranked = OddSets(rank[used.members], used.starts)
         starts, by_record = ranked.by_record(n)
-        points = np.ascontiguousarray(self.points[order].T)
+        points = self.points[order]
         return order, Prices(
             points,
+            grow(points),
             self.near[order],
             duals[order],
             weights[weights > 0],
@@ -115,9 +117,9 @@ class GroupPricer:
 def nearest_bound(near: Floats, k: int) -> float:
     """The lower bound by nearest neighbours: a record's share of its group's SSE is at least 1/(2k) of near[k−1].
 
-    In a group S of s records, SSE(S) is the sum over its records of 1/(2s) times their distances to the other s−1. Those
-    are at least the s−1 least ones of the record, and (the sum of the s−1 least)/s does not fall when s grows: with
-    x the s-th least and m the mean of those before it, x ≥ m, so ((s−1)m + x)/(s+1) ≥ sm/(s+1) ≥ (s−1)m/s. So the
+    In a group S of s records, SSE(S) is the sum over its records of 1/(2s) times their distances to the other s−1.
+    Those are at least the s−1 least ones of the record, and (the sum of the s−1 least)/s does not fall when s grows:
+    with x the s-th least and m the mean of those before it, x ≥ m, so ((s−1)m + x)/(s+1) ≥ sm/(s+1) ≥ (s−1)m/s. So the
     share is least at s = k. Rounding comes off: terms are positive, each errs by a few units in the last place.
     """
     return float(near[:, k - 1].sum()) / (2 * k) * (1 - 1e-12)

@@ -13,14 +13,25 @@ if TYPE_CHECKING:
     from discreet.evolution.process import State
     from discreet.microdata.memetic import Memetic
     from discreet.microdata.method import Labels, Points, Run
+    from discreet.microdata.proving import Proving
 
 # Steps of an epoch per group and island: 5 to 50 ms up to some thousand records.
 EFFORT = 5
+# But no more than this work, in pairs of records of a union: with a large k a step takes milliseconds.
+WORK = 30_000_000
 CYCLES = Cycles(first=32, growth=1.3)
 HEATS = (2.0, 1.0)
 # From this cycle on regions are put together anew: before it, the groups formed so far are not worth it.
 RIPE = 3
-# So many cycles without a better partition end the search.
+# For each k: up to so many records an exact search goes on beside the islands, from this cycle on. It may find what
+# they do not, or prove that there is nothing to be found. Its epochs take up to a second, with k = 4 several: it waits.
+PROVABLE = {2: (3_000, 6), 3: (2_000, 6), 4: (1_200, 9), 5: (300, 6), 6: (100, 6)}
+# It begins earlier if so many cycles were in vain, and does so many epochs a cycle.
+VAIN = 2
+PROOFS = 25
+# Cost and bound that differ by no more than this part of them prove the optimum.
+PROVEN = 1e-8
+# So many cycles without a better partition end the search; a proof under way is completed first.
 PATIENCE = 6
 # Groups to remember per record and island, as long as they have no more members than that in all (128 MB).
 MEMORY = 40
@@ -99,7 +110,9 @@ class Islands:
         self._cost = _cost(points, self._best)
         self._islands = [Island(self._best, k, run.seed, i + 1, method.regions) for i in range(method.islands)]
         self._rng = seeded(run.seed, 0)
-        self._epoch, self._pending, self._better, self._idle = 0, 0, False, 0
+        self._epoch, self._pending, self._proofs, self._better, self._idle = 0, 0, 0, False, 0
+        self._proof: Proving | None = None
+        self._proved = self._best  # what the proof began with
 
     @property
     def cost(self) -> float:
@@ -108,14 +121,25 @@ class Islands:
 
     @property
     def finished(self) -> bool:
-        """Whether many cycles have found nothing better."""
-        return self._idle >= PATIENCE
+        """Whether the best partition is proven to be optimal, or many cycles have found nothing better."""
+        if self._proof is None:
+            return self._idle >= PATIENCE
+        over = self._proof.finished and self._proof.cost >= self._cost
+        return over and (self._idle >= PATIENCE or self._proof.bound >= self._cost * (1.0 - PROVEN))
+
+    @property
+    def bound(self) -> float | None:
+        """A lower bound of the SSE, once there is one."""
+        return None if self._proof is None else min(self._proof.bound, self._cost)
 
     def advance(self) -> None:
         """Anneal for an epoch, or solve the next regions."""
         if self._pending:
             self._solve_regions()
             self._pending -= 1
+        elif self._proofs:
+            self._prove()
+            self._proofs -= 1
         else:
             place = CYCLES.place(self._epoch)
             heat = self._method.heat * HEATS[place.cycle % len(HEATS)] * (1.0 - place.fraction) ** 2
@@ -130,7 +154,10 @@ class Islands:
 
                 # Each record belongs to two regions on average.
                 self._pending = -(-2 * len(self._points) // (REACH * len(self._islands)))
-        if not self._pending:
+            most, deep = PROVABLE.get(self._k, (0, 0))
+            if len(self._points) <= most and (place.cycle >= deep or self._idle >= VAIN):
+                self._proofs = PROOFS
+        if not self._pending and not self._proofs:
             self._idle = 0 if self._better else self._idle + 1
             self._better = False
             for island in self._islands:
@@ -160,14 +187,17 @@ class Islands:
         if self._method.regions:
             self._solve_regions()
         self.answer()
+        _rehearse_proof()
 
     def save(self) -> State:
         """Everything that changes."""
         state: State = {
             "best": self._best.copy(),
             "rng": self._rng.copy(),
-            "counts": _ints(self._epoch, self._pending, int(self._better), self._idle),
+            "counts": _ints(self._epoch, self._pending, self._proofs, int(self._better), self._idle),
         }
+        if self._proof is not None:
+            state |= {"proved": self._proved.copy(), **inside("proof", self._proof.save())}
         for number, island in enumerate(self._islands):
             state |= inside(str(number), island.save())
         return state
@@ -179,14 +209,19 @@ class Islands:
         self._best = np.array(state["best"], np.int64)
         self._cost = _cost(self._points, self._best)
         self._rng[:] = state["rng"]
-        epoch, pending, better, idle = np.asarray(state["counts"]).tolist()
-        self._epoch, self._pending, self._better, self._idle = epoch, pending, bool(better), idle
+        self._epoch, self._pending, self._proofs, better, self._idle = np.asarray(state["counts"]).tolist()
+        self._better = bool(better)
+        self._proof = None
+        if "proved" in state:
+            self._begin_proof(np.array(state["proved"], np.int64)).load(part("proof", state))
         for number, island in enumerate(self._islands):
             island.load(part(str(number), state))
 
     @property
     def _steps(self) -> int:
-        return max(1, EFFORT * len(self._points) // self._k)
+        from discreet.kernels.unions import room_for
+
+        return max(1, min(EFFORT * len(self._points) // self._k, WORK // room_for(self._k) ** 2))
 
     def _anneal(self, island: Island, heat: float) -> None:
         from discreet.kernels.unions import anneal
@@ -200,6 +235,23 @@ class Islands:
         if won and cost < self._cost:
             self._best, self._cost, self._better = child, cost, True
 
+    def _prove(self) -> None:
+        """Do an epoch of the exact search, which shares the best partition with the islands."""
+        proof = self._begin_proof(self._best) if self._proof is None else self._proof
+        proof.offer(self._best)
+        if not proof.finished:
+            proof.advance()
+        if proof.cost < self._cost:
+            self._inherit(proof.answer())
+
+    def _begin_proof(self, start: Labels) -> Proving:
+        from discreet.microdata.exact import Exact
+        from discreet.microdata.method import Run
+
+        self._proved = start
+        self._proof = Exact().search(self._points, self._k, Run(start=start))
+        return self._proof
+
     def _solve_regions(self) -> None:
         """Put as many regions together anew as there are islands, each round a random record."""
         from discreet.kernels.random import below
@@ -211,6 +263,18 @@ class Islands:
         found = mapped(lambda centre: recombined(self._points, best, pools, centre), centres, self._threads)
         for labels in found:
             self._inherit(labels)
+
+
+def _rehearse_proof() -> None:
+    """Prove an optimum for which all that an exact search can do is needed, branch and bound too."""
+    import numpy as np
+
+    from discreet.microdata.exact import Exact
+    from discreet.microdata.method import Run
+
+    proof = Exact().search(np.random.default_rng(0).normal(size=(16, 8)), 3, Run())
+    while not proof.finished:
+        proof.advance()
 
 
 def _start(points: Points, k: int, run: Run) -> Labels:

@@ -161,11 +161,13 @@ class Blocks:
     def _improve(self, block: int, effort: float, share: float) -> float:
         from discreet.kernels.blocks import improve
         from discreet.kernels.random import seeded
+        from discreet.microdata.memetic import HUGE
 
         start, end = int(self._starts[block]), int(self._starts[block + 1])
         # A stream of its own for each block and pass, so that neither the order nor the threads matter.
         rng = seeded(self._run.seed, (self._passes << 40) + 2 * block + 1)
         heat = share * self._method.heat
+        effort = effort if self._k <= HUGE else 0.0
         return float(improve(self._points, self._order, self._heads, start, end, self._k, effort, heat, rng))
 
 

@@ -89,8 +89,8 @@ class LinearProgram:
     def solve(self, basis: Basis | None = None, *, primal: bool = False, limit: float = np.inf) -> float:
         """Solve it; give the least cost.
 
-        Without a basis the dual simplex method goes on from where it is, at first from the empty basis: that takes 0.7 s
-        for 200,000 groups of 1,000 records, where interior points take 8 s and the primal method 78 s. The primal
+        Without a basis the dual simplex method goes on from where it is, at first from the empty basis: that takes 0.7
+        s for 200,000 groups of 1,000 records, where interior points take 8 s and the primal method 78 s. The primal
         method is for a basis to which groups were added.
 
         Parameters
@@ -135,7 +135,8 @@ class LinearProgram:
     @property
     def weights(self) -> Floats:
         """The weight of each odd set: minus its dual."""
-        return np.maximum(-np.array(self._highs.getSolution().row_dual)[self.n :], 0.0)
+        weights: Floats = np.maximum(-np.array(self._highs.getSolution().row_dual)[self.n :], 0.0)
+        return weights
 
     @property
     def basis(self) -> Basis:

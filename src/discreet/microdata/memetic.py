@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from discreet.microdata.method import Labels, Points, Run
 
 
+# Data of many attributes counts as large if it has as many values as the largest moderate data of so many attributes.
+WIDE = 10
+# Unions of groups of more records are too large to be worked on; between such groups records only move and swap.
+HUGE = 500
+
+
 @dataclass(frozen=True)
 class Memetic:
     """Evolutionary search with annealed local search: the default, and the best this package has.
@@ -22,7 +28,8 @@ class Memetic:
     rebuilds them, descends by moving and swapping records, and keeps the outcome by the rule of annealing, with a
     temperature relative to the cost of the groups at hand. At the end of a cycle the best partition inherits from each
     island whatever is better there (crossover by components, which needs no repair), and regions of it are put together
-    anew, by set partitioning, from all groups the islands have formed. The next, longer cycle starts from there.
+    anew, by set partitioning, from all groups the islands have formed. The next, longer cycle starts from there. Beside
+    later cycles, where the records are few enough for k, the search of `exact` goes on: it may prove the optimum.
 
     Large data is searched in blocks of neighbouring groups, in passes that draw other borders each time; a block never
     gets worse. The start is then `mdav` within blocks. Time and memory for a pass are linear in the number of records.
@@ -39,7 +46,8 @@ class Memetic:
     regions : bool
         Whether regions are put together anew by set partitioning.
     large : int
-        Data of more records than this is searched in blocks, at least 1.
+        Data of more records than this is searched in blocks, at least 1; data of more than 10 attributes earlier, by
+        its number of values.
 
     References
     ----------
@@ -63,12 +71,16 @@ class Memetic:
         if not isinstance(self.regions, bool):
             raise InputError(f"regions is {self.regions!r}; it must be True or False")
 
+    def _in_blocks(self, records: int, width: int, k: int) -> bool:
+        """Whether the data is large: by its records, by all its values, or by groups too large for unions."""
+        return records > self.large or records * width > WIDE * self.large or k > HUGE
+
     def search(self, points: Points, k: int, run: Run) -> Process[Labels]:
         """Begin the search."""
         from discreet.microdata.islands import Islands
         from discreet.microdata.large import Blocks
 
-        if len(points) > self.large:
+        if self._in_blocks(len(points), points.shape[1], k):
             return Blocks(self, points, k, run)
         return Islands(self, points, k, run)
 
@@ -78,10 +90,10 @@ class Memetic:
         from discreet.microdata.large import Blocks
         from discreet.microdata.method import Run
 
-        k = 2  # a larger one takes longer and compiles nothing else
-        if max(sizes) > self.large:
+        k, width = 2, points.shape[1]  # a larger k takes longer and compiles nothing else
+        if any(self._in_blocks(size, width, k) for size in sizes):
             blocks = Blocks(self, points, k, Run())
             for _ in range(4):  # the first partition, and passes with and without heat
                 blocks.advance()
-        if min(sizes) <= self.large:
+        if not all(self._in_blocks(size, width, k) for size in sizes):
             Islands(self, points, k, Run()).rehearse()

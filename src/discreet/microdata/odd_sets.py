@@ -8,6 +8,7 @@ of them. They cut off the half groups with which the linear relaxation shares ou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -80,7 +81,8 @@ class OddSets:
         """What the sets, with their weights, add to the reduced cost of each group."""
         used = np.flatnonzero(weights > 0)
         group, which, coefficient = self.take(used).coefficients(columns, n)
-        return np.bincount(group, coefficient * weights[used][which], len(columns))
+        added: Floats = np.bincount(group, coefficient * weights[used][which], len(columns)).astype(np.float64)
+        return added
 
 
 def no_sets() -> OddSets:
@@ -123,7 +125,8 @@ def together(columns: Columns, values: Floats, n: int) -> tuple[Ints, Ints, Floa
                     keys.append(groups[:, a] * n + groups[:, b])
                     shares.append(values[chosen])
     pairs, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-    return pairs // n, pairs % n, np.bincount(inverse, np.concatenate(shares), len(pairs))
+    totals: Floats = np.bincount(inverse, np.concatenate(shares), len(pairs)).astype(np.float64)
+    return pairs // n, pairs % n, totals
 
 
 def _triples(columns: Columns, values: Floats, n: int) -> set[tuple[int, ...]]:
@@ -145,7 +148,7 @@ def _cycles(columns: Columns, values: Floats, n: int) -> set[tuple[int, ...]]:
     lengths = np.maximum(1.0 - values[row] - values[col], 0.0)
     groups, ends = odd_cycles(starts, col, lengths, 1.0 - VIOLATION)
     found = set()
-    for a, b in zip(ends[:-1], ends[1:], strict=True):
+    for a, b in pairwise(ends):
         cycle = [set(columns.members[columns.starts[g] : columns.starts[g + 1]].tolist()) for g in groups[a:b]]
         records: list[int] = []
         for one, other in zip(cycle, cycle[1:] + cycle[:1], strict=True):

@@ -8,11 +8,12 @@ import numpy as np
 
 from discreet.kernels.mdav import mdav
 from discreet.kernels.sse import within_sse
+from discreet.microdata.ascent import Ascent
 from discreet.microdata.branching import TOLERANCE
-from discreet.microdata.columns import Floats, Ints, columns_of, labels_of, shares
+from discreet.microdata.columns import Floats, Ints, columns_of, labels_of
 from discreet.microdata.covering import Cover, Evidence, resumed
 from discreet.microdata.diving import dive
-from discreet.microdata.group_pricing import GroupPricer, nearest_bound
+from discreet.microdata.group_pricing import GroupPricer
 from discreet.microdata.relaxation import Relaxation
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Limits(NamedTuple):
 
 
 class Proving:
-    """Column and cut generation, a dive, then branch and bound over all groups that an optimum may have.
+    """Dual ascent, column and cut generation, a dive, then branch and bound over all groups that an optimum may have.
 
     Parameters
     ----------
@@ -46,18 +47,18 @@ class Proving:
         self._labels = mdav(points, k, False, lambda _: None)
         self._cost = float(within_sse(points, self._labels))
         if start is not None:
-            self._offer(_split(points, start, k))
+            self.offer(_split(points, start, k))
         # A power of two scales without rounding; the tolerances of the linear program want costs of about 1 per record.
         self._scale = 2.0 ** round(0.5 * np.log2(len(points) / self._cost)) if self._cost > 0 else 1.0
         self._points = points * self._scale
         self._pricer = GroupPricer(self._points, k)
-        groups = columns_of(self._points, self._labels)
-        self._relaxation = Relaxation(groups, shares(groups, self._labels), self._pricer)
+        self._ascent = Ascent(self._pricer, columns_of(self._points, self._labels))
+        self._relaxation = self._relax()
         self._cover: Cover | None = None
         self._listed = False  # whether the cover has all groups that a better partition may have
         self._bound, self._nodes = 0.0, 0
-        self._stage = "relax"
-        self._raise(nearest_bound(self._pricer.near, k))
+        self._stage = "ascend"
+        self._raise(self._ascent.bound)
 
     @property
     def cost(self) -> float:
@@ -84,7 +85,7 @@ class Proving:
         return self._labels.copy()
 
     def advance(self) -> None:
-        """Do a round of column or cut generation, a dive, or a node of branch and bound."""
+        """Do a step of the ascent, a round of column or cut generation, a dive, or a node of branch and bound."""
         relaxation = self._relaxation
         if self._stage in ("relax", "tighten"):
             relaxation.advance(self._cost * self._scale**2)
@@ -92,7 +93,7 @@ class Proving:
             if relaxation.finished and self._stage != "done":
                 self._stage = "dive" if self._stage == "relax" else "cover"
         elif self._stage == "dive":
-            self._offer(dive(self._points, self._k, relaxation))
+            self.offer(dive(self._points, self._k, relaxation))
             self._raise(relaxation.bound)
             # Closer to the optimum, more rounds are worth while.
             relaxation.resume()
@@ -104,7 +105,10 @@ class Proving:
         """All that the next epochs depend on."""
         held: State = {"labels": self._labels.copy(), "bound": self._bound, "stage": self._stage}
         held |= {"listed": int(self._listed), "nodes": self._nodes}
-        held |= {f"relaxation.{name}": value for name, value in self._relaxation.save().items()}
+        if self._stage == "ascend":
+            held |= {f"ascent.{name}": value for name, value in self._ascent.save().items()}
+        else:
+            held |= {f"relaxation.{name}": value for name, value in self._relaxation.save().items()}
         if self._cover is not None:
             held |= {f"cover.{name}": value for name, value in self._cover.save().items()}
         return held
@@ -116,9 +120,16 @@ class Proving:
         self._cost = float(within_sse(self._given, self._labels))
         self._bound, self._stage = float(held["bound"]), str(held["stage"])
         self._listed, self._nodes = bool(held["listed"]), int(held["nodes"])
-        self._relaxation.load(_part(held, "relaxation."))
+        if self._stage == "ascend":
+            self._ascent.load(_part(held, "ascent."))
+        else:
+            self._relaxation.load(_part(held, "relaxation."))
         inner = _part(held, "cover.")
         self._cover = resumed(inner, len(self._points)) if inner else None
+
+    def _relax(self) -> Relaxation:
+        """The relaxation, from where the ascent has arrived."""
+        return Relaxation(self._ascent.columns, self._ascent.duals, self._pricer, self._ascent.bound)
 
     def _branch(self) -> None:
         """Do a node of branch and bound; where it ends without a proof, list the groups again if that may help."""
@@ -128,7 +139,7 @@ class Proving:
         cover.advance()
         self._nodes += 1
         if cover.cost < before:
-            self._offer(labels_of(self._cover.columns, cover.best))
+            self.offer(labels_of(self._cover.columns, cover.best))
         if self._listed:
             self._raise(cover.bound)
         elif cover.cost < before:
@@ -139,7 +150,7 @@ class Proving:
             self._stage = "done"
 
     def _list(self) -> Cover:
-        """Branch and bound over all groups that a better partition may have, or over those known if that are too many."""
+        """Branch and bound over all groups that a better partition may have, or over those known if these are many."""
         relaxation, n = self._relaxation, len(self._points)
         duals, sets, weights = relaxation.inner_duals, relaxation.sets, relaxation.inner_weights
         gap = self._cost * self._scale**2 * (1 + 2 * TOLERANCE) - relaxation.bound
@@ -148,7 +159,7 @@ class Proving:
         columns = relaxation.columns if columns is None else columns
         own = columns_of(self._points, self._labels)
         place = {key: at for at, key in enumerate(columns.keys())}
-        incumbent = np.array([place.get(key, -1) for key in own.keys()])
+        incumbent = np.array([place.get(key, -1) for key in own.keys()])  # noqa: SIM118 - no dict
         missing = np.flatnonzero(incumbent < 0)
         incumbent[missing] = len(columns) + np.arange(len(missing))
         columns = columns.joined(own.take(missing))
@@ -156,7 +167,7 @@ class Proving:
         binding = sets.take(np.flatnonzero(weights > 0))
         return Cover(columns, n, Evidence(relaxation.bound, reduced, binding), np.sort(incumbent))
 
-    def _offer(self, labels: Ints) -> None:
+    def offer(self, labels: Ints) -> None:
         """Take a partition if it is better."""
         cost = float(within_sse(self._given, labels))
         if cost < self._cost:

@@ -1,9 +1,9 @@
 """The best partition that can be put together from given groups: set partitioning.
 
-The linear relaxation, tightened by odd set inequalities, comes first; its duals tell for each group how much a partition
-that contains it costs at least. Then comes branch and bound over the groups that may be in a better one than the best
-known. Nothing here looks at a clock: the limit counts steps of the relaxation and nodes of the tree, so a run can be
-repeated exactly. The linear programs are solved by HiGHS.
+The linear relaxation, tightened by odd set inequalities, comes first; its duals tell for each group how much a
+partition that contains it costs at least. Then comes branch and bound over the groups that may be in a better one than
+the best known. Nothing here looks at a clock: the limit counts steps of the relaxation and nodes of the tree, so a run
+can be repeated exactly. The linear programs are solved by HiGHS.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def best_cover(
 
 
 def _relaxation(columns: Columns, n: int, incumbent: Ints) -> Relaxation:
-    """The relaxation at its start: the incumbent, whose groups share out their costs as duals, and what is cheap then."""
+    """The relaxation at its start: the incumbent, whose groups share out their costs as duals, and what is cheap."""
     groups = columns.take(incumbent)
     duals = np.zeros(n)
     duals[groups.members] = np.repeat(groups.costs / groups.sizes, groups.sizes)

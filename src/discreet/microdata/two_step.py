@@ -42,7 +42,7 @@ class TwoStep:
     generations : int
         Generations of "genetic" in a macro-group, at least 1.
     steps : int
-        Most steps of another inner method in a macro-group, at least 1.
+        Most steps of another inner method in a macro-group, at least 1; "memetic" needs 32 for its first cycle.
 
     References
     ----------
@@ -54,7 +54,7 @@ class TwoStep:
     K: int = 0
     inner: Literal["genetic", "memetic", "exact", "exhaustive"] = "genetic"
     generations: int = 10_000
-    steps: int = 10
+    steps: int = 40
 
     def __post_init__(self) -> None:
         one_of("heuristic", self.heuristic, ("mdav", "md", "domes"))
