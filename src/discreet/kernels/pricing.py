@@ -24,15 +24,12 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.jit import kernel
-from discreet.kernels.kdtree import Tree
-from discreet.kernels.near import within
 
 
 class Prices(NamedTuple):
     """A pricing problem; records are numbered in the order of the search."""
 
-    points: Floats  # record × attribute
-    tree: Tree  # of the points
+    points: Floats  # attribute × record
     near: Floats  # record × t: sum of its t least squared distances
     duals: Floats
     weights: Floats  # odd set
@@ -53,6 +50,7 @@ class Lists(NamedTuple):
     floors: Floats  # size × record: the least that any later record adds to a group, without its distance to the first
     close: Ints  # the records that may join the first, and their distances to it
     distances: Floats
+    all_distances: Floats
     places: Ints  # record: its place in `close`, or -1
 
 
@@ -73,6 +71,7 @@ def _room(prices: Prices, k: int) -> Lists:
         np.zeros(2 * k, np.int64),
         floors,
         np.zeros(n, np.int64),
+        np.zeros(n),
         np.zeros(n),
         np.full(n, -1),
     )
@@ -250,8 +249,8 @@ def _explore(
             work += 1
             j = records[level, at]
             total = sums[level, at]
-            for c in range(prices.points.shape[1]):
-                difference = prices.points[j, c] - prices.points[record, c]
+            for c in range(prices.points.shape[0]):
+                difference = prices.points[c, j] - prices.points[c, record]
                 total += difference * difference
             value = total / size - duals[j] + near[j, q - 2] / (2 * size)
             completed = _completed(prices, lists, j)
@@ -310,18 +309,27 @@ def _gather(prices: Prices, lists: Lists, k: int, first: int, threshold: float) 
     A group of size s with a record at distance d costs at least d/s, less the first one's dual, and the floor for each
     other record.
     """
+    n = len(prices.duals)
     radius = -np.inf
     for size in range(k, 2 * k):
         floor = lists.floors[size - k, first + 1]
         if floor < np.inf:
             radius = max(radius, size * (threshold + prices.duals[first] - (size - 1) * floor))
-    count = within(prices.tree, prices.points[first], radius, lists.close, lists.distances)
-    later = 0
-    for t in range(count):
-        if lists.close[t] > first:
-            lists.close[later], lists.distances[later] = lists.close[t], lists.distances[t]
-            later += 1
-    return later
+    distances = lists.all_distances
+    distances[first + 1 :] = 0.0
+    for c in range(prices.points.shape[0]):
+        x = prices.points[c, first]
+        row = prices.points[c]
+        for j in range(first + 1, n):
+            difference = row[j] - x
+            distances[j] += difference * difference
+    count = 0
+    for j in range(first + 1, n):
+        if distances[j] < radius:
+            lists.close[count] = j
+            lists.distances[count] = distances[j]
+            count += 1
+    return count
 
 
 @kernel

@@ -65,13 +65,6 @@ class Columns:
         """A key for each group, the same for the same records in the same order."""
         return [self.members[a:b].tobytes() for a, b in zip(self.starts[:-1], self.starts[1:], strict=True)]
 
-    def distinct(self) -> Columns:
-        """Each group once, where it comes first."""
-        first: dict[bytes, int] = {}
-        for at, key in enumerate(self.keys()):
-            first.setdefault(key, at)
-        return self.take(np.array(list(first.values()), np.int64))
-
     def within(self, records: Ints, n: int) -> Columns:
         """The groups that consist of the given records alone, which are renumbered 0, 1, … in the given order."""
         number = np.full(n, -1)
@@ -102,6 +95,12 @@ def columns_of(points: Floats, labels: Ints) -> Columns:
     members = np.argsort(labels, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
     return Columns(members, starts, group_costs(points, members, starts))
+
+
+def shares(columns: Columns, labels: Ints) -> Floats:
+    """What each record bears of the cost of its group: duals to start from."""
+    share: Floats = (columns.costs / columns.sizes)[labels]
+    return share
 
 
 def labels_of(columns: Columns, chosen: Ints) -> Ints:

@@ -19,9 +19,9 @@ class Exact:
     Every group of k to 2k−1 records is a column of a set partitioning problem. Its linear relaxation is solved by
     column generation: groups that would lower it are found exactly, by branch and bound over near records; odd set
     inequalities tighten it. Its bound is valid at any time. A dive into the relaxation gives a partition; all groups
-    that a better one could contain are then listed, and branch and bound over them proves the optimum if they are not
-    too many. With k = 3 this takes less than a second for 100 or 200 records; for a thousand records the gap between
-    partition and bound is usually a fraction of a percent after some seconds.
+    that a better one could contain are then listed and handed to the solver HiGHS, which proves the optimum if they
+    are not too many. With k = 3 this takes less than a second for 100 records and seconds for 200; for a thousand
+    records the gap between partition and bound is usually a fraction of a percent after some seconds.
 
     Parameters
     ----------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels.group_costs import group_costs
-from discreet.kernels.kdtree import grow
 from discreet.kernels.near import near_sums
 from discreet.kernels.pricing import Prices, all_below, lower, price
 from discreet.microdata.columns import Columns, Floats, Ints
@@ -93,10 +92,9 @@ class GroupPricer:
         used = sets.take(np.flatnonzero(weights > 0))
         ranked = OddSets(rank[used.members], used.starts)
         starts, by_record = ranked.by_record(n)
-        points = self.points[order]
+        points = np.ascontiguousarray(self.points[order].T)
         return order, Prices(
             points,
-            grow(points),
             self.near[order],
             duals[order],
             weights[weights > 0],

@@ -8,12 +8,11 @@ import numpy as np
 
 from discreet.kernels.mdav import mdav
 from discreet.kernels.sse import within_sse
-from discreet.microdata.ascent import Ascent
 from discreet.microdata.branching import TOLERANCE
-from discreet.microdata.columns import Floats, Ints, columns_of, labels_of
+from discreet.microdata.columns import Floats, Ints, columns_of, labels_of, shares
 from discreet.microdata.covering import Cover, Evidence, resumed
 from discreet.microdata.diving import dive
-from discreet.microdata.group_pricing import GroupPricer
+from discreet.microdata.group_pricing import GroupPricer, nearest_bound
 from discreet.microdata.relaxation import Relaxation
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class Limits(NamedTuple):
 
 
 class Proving:
-    """Dual ascent, column and cut generation, a dive, then branch and bound over all groups that an optimum may have.
+    """Column and cut generation, a dive, then branch and bound over all groups that an optimum may have.
 
     Parameters
     ----------
@@ -52,13 +51,13 @@ class Proving:
         self._scale = 2.0 ** round(0.5 * np.log2(len(points) / self._cost)) if self._cost > 0 else 1.0
         self._points = points * self._scale
         self._pricer = GroupPricer(self._points, k)
-        self._ascent = Ascent(self._pricer, columns_of(self._points, self._labels))
-        self._relaxation = self._relax()
+        groups = columns_of(self._points, self._labels)
+        self._relaxation = Relaxation(groups, shares(groups, self._labels), self._pricer)
         self._cover: Cover | None = None
         self._listed = False  # whether the cover has all groups that a better partition may have
         self._bound, self._nodes = 0.0, 0
-        self._stage = "ascend"
-        self._raise(self._ascent.bound)
+        self._stage = "relax"
+        self._raise(nearest_bound(self._pricer.near, k))
 
     @property
     def cost(self) -> float:
@@ -85,7 +84,7 @@ class Proving:
         return self._labels.copy()
 
     def advance(self) -> None:
-        """Do a step of the ascent, a round of column or cut generation, a dive, or a node of branch and bound."""
+        """Do a round of column or cut generation, a dive, or a node of branch and bound."""
         relaxation = self._relaxation
         if self._stage in ("relax", "tighten"):
             relaxation.advance(self._cost * self._scale**2)
@@ -105,10 +104,7 @@ class Proving:
         """All that the next epochs depend on."""
         held: State = {"labels": self._labels.copy(), "bound": self._bound, "stage": self._stage}
         held |= {"listed": int(self._listed), "nodes": self._nodes}
-        if self._stage == "ascend":
-            held |= {f"ascent.{name}": value for name, value in self._ascent.save().items()}
-        else:
-            held |= {f"relaxation.{name}": value for name, value in self._relaxation.save().items()}
+        held |= {f"relaxation.{name}": value for name, value in self._relaxation.save().items()}
         if self._cover is not None:
             held |= {f"cover.{name}": value for name, value in self._cover.save().items()}
         return held
@@ -120,16 +116,9 @@ class Proving:
         self._cost = float(within_sse(self._given, self._labels))
         self._bound, self._stage = float(held["bound"]), str(held["stage"])
         self._listed, self._nodes = bool(held["listed"]), int(held["nodes"])
-        if self._stage == "ascend":
-            self._ascent.load(_part(held, "ascent."))
-        else:
-            self._relaxation.load(_part(held, "relaxation."))
+        self._relaxation.load(_part(held, "relaxation."))
         inner = _part(held, "cover.")
         self._cover = resumed(inner, len(self._points)) if inner else None
-
-    def _relax(self) -> Relaxation:
-        """The relaxation, from where the ascent has arrived."""
-        return Relaxation(self._ascent.columns, self._ascent.duals, self._pricer, self._ascent.bound)
 
     def _branch(self) -> None:
         """Do a node of branch and bound; where it ends without a proof, list the groups again if that may help."""

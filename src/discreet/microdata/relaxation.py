@@ -21,8 +21,7 @@ from discreet.microdata.odd_sets import OddSets, no_sets, violated
 if TYPE_CHECKING:
     from discreet.evolution.process import State
 
-# The part of the best duals in those asked about: the more, the farther the linear program is from its bound.
-LEAST, MOST, PER_GAP = 0.5, 0.9, 50.0
+LEAST_SMOOTHING, MOST_SMOOTHING, FACTOR = 0.5, 0.9, 30.0
 # The linear program is close to its bound at this part of the gap between the bound and the best partition, or of its
 # own value if that is less; it equals its bound at this part of its value.
 CLOSE = 0.05
@@ -68,15 +67,13 @@ class Relaxation:
         Duals to start from, one per record.
     pricer : callable
         Finds further groups.
-    bound : float
-        The sum of the duals if no group undercuts them.
     """
 
-    def __init__(self, columns: Columns, duals: Floats, pricer: Pricer, bound: float = -np.inf) -> None:
+    def __init__(self, columns: Columns, duals: Floats, pricer: Pricer) -> None:
         self.columns, self.sets = columns, no_sets()
         self.duals, self.weights = duals, np.zeros(0)
         self.values, self.value = np.zeros(len(columns)), np.inf
-        self.inner_duals, self.inner_weights, self.bound = duals, np.zeros(0), bound
+        self.inner_duals, self.inner_weights, self.bound = duals, np.zeros(0), -np.inf
         self.complete = False  # no group is missing from the linear program
         self.finished = False  # nor an inequality that would still raise the bound
         self._gainless, self._bound_at_cut = 0, -np.inf
@@ -109,9 +106,11 @@ class Relaxation:
         self.finished, self._gainless = False, 0
 
     def round(self) -> None:
-        """Price, add the groups found, solve the linear program; at first price the duals to start from."""
+        """Price, add the groups found, solve the linear program."""
         fresh: Ints = np.zeros(0, np.int64)
-        for share in (self._smoothing(), 0.0):
+        far = (self.value - self.bound) / max(abs(self.value), 1e-300) if self._basis else 1.0
+        smoothing = min(max(LEAST_SMOOTHING, FACTOR * far), MOST_SMOOTHING)
+        for share in (smoothing, 0.0):
             duals = share * self.inner_duals + (1 - share) * self.duals
             weights = share * self.inner_weights + (1 - share) * self.weights
             priced = self._pricer(duals, self.sets, weights)
@@ -127,12 +126,6 @@ class Relaxation:
             self._known.update(keys[i] for i in fresh)
             self.columns = self.columns.joined(priced.columns.take(fresh))
             self._solve(anew=len(fresh) > MANY * len(self.duals), primal=True)
-
-    def _smoothing(self) -> float:
-        """The part of the best duals in those asked about."""
-        if self._basis is None or not np.isfinite(self.bound):
-            return 0.0
-        return min(max(LEAST, PER_GAP * (self.value - self.bound) / max(abs(self.value), 1e-300)), MOST)
 
     def cut(self) -> int:
         """Add violated odd set inequalities and solve the linear program; give their number."""
