@@ -14,6 +14,12 @@ settings.load_profile("discreet")
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a search for which a test says neither time nor steps end soon."""
+    monkeypatch.setattr("discreet.microdata.settings.DEFAULT_SECONDS", 0.3)
+
+
 @pytest.fixture
 def reference() -> Callable[[str], Path]:
     """Path of a file of the reference microdata, or a skip that says why."""

@@ -173,7 +173,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_trace(survey: Path, tmp_path: Pa
         resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
 
     done = subprocess.run(
-        [*DISCREET, "protect", str(survey), "-o", str(out), "--k", "5", *ROLES, "--force"],
+        [*DISCREET, "protect", str(survey), "-o", str(out), "--k", "5", *ROLES, "--force", "--method", "mdav"],
         preexec_fn=small_disk,
         capture_output=True,
         text=True,

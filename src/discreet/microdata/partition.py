@@ -94,7 +94,7 @@ def partition(
     k: int,
     method: str = "auto",
     params: Mapping[str, Any] | None = None,
-    time: float = 10.0,
+    time: float | None = None,
     steps: int | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -116,7 +116,7 @@ def partition(
     params : mapping
         Parameters of the method.
     time : float
-        Seconds of search; methods that are no search run to their end.
+        Seconds of search, 10 by default; methods that are no search run to their end.
     steps : int
         Steps of search instead of a time.
     seed : int
@@ -149,9 +149,8 @@ def partition(
     from discreet.microdata.classes import Classes
     from discreet.microdata.grouped import group
 
-    settings = Settings(k, method=method, params=params or {}, time=time, steps=steps, seed=seed)
-    if threads is not None:
-        settings = replace(settings, threads=threads)
+    given: dict[str, Any] = {name: value for name, value in (("time", time), ("threads", threads)) if value is not None}
+    settings = Settings(k, method=method, params=params or {}, steps=steps, seed=seed, **given)
     points = _checked(X, k)
     whole = Classes([np.arange(len(points))], np.zeros((len(points), 0), bool))
     found, search, bounded = group(

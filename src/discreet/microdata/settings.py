@@ -31,7 +31,7 @@ class Settings:
     missing: str = "separate"
     method: str = "auto"
     params: Mapping[str, Any] = field(default_factory=dict)
-    time: float = DEFAULT_SECONDS
+    time: float = field(default_factory=lambda: DEFAULT_SECONDS)
     steps: int | None = None
     seed: int = 0
     threads: int = field(default_factory=_processors)
