@@ -157,3 +157,14 @@ def test_effort_pays() -> None:
         order, heads = lined_up(any_partition(600, 3, 1))
         costs.append(improve(points, order, heads, 0, 600, 3, effort, heat, seeded(1, 0)))
     assert plain_sse(points, any_partition(600, 3, 1)) > costs[0] > costs[1] > costs[2]
+
+
+def test_what_heat_has_made_worse_is_not_taken() -> None:
+    points = cloud(600, 2, "scattered", 2)
+    order, heads = lined_up(any_partition(600, 3, 2))
+    cost = improve(points, order, heads, 0, 600, 3, 300.0, 0.02, seeded(1, 0))
+    for seed in range(10):
+        after = improve(points, order, heads, 0, 600, 3, 1.0, 5.0, seeded(seed, 1))
+        assert after <= cost * (1 + 1e-12)
+        assert after == pytest.approx(plain_sse(points, labels_of(order, heads)), rel=1e-9)
+        cost = after
