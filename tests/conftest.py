@@ -32,3 +32,17 @@ def reference() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture
+def table_reference() -> Callable[[str], Path]:
+    """Path of a file of the reference tables, or a skip that says why."""
+    folder = Path(os.environ.get("DISCREET_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+
+    def find(name: str) -> Path:
+        path = folder / "tables" / name
+        if not path.exists():
+            pytest.skip(f"the reference data is not here: no tables/{name} in $DISCREET_REFERENCE_DATA")
+        return path
+
+    return find

@@ -21,6 +21,7 @@ EXAMPLES = {
     "survey": "a survey of persons: mixed types, missing values, income, wealth and confidential health",
     "sme": "eleven small companies from the literature, small enough to enumerate every partition",
 }
+"""What `make` writes; the contributions to tables have no columns to declare and are made by `contributors`."""
 _GENERATORS = {"companies": companies, "survey": survey}
 _HIERARCHIES = {"companies": {"region.hrc": region_hierarchy, "industry.hrc": industry_hierarchy}}
 
@@ -46,6 +47,8 @@ def make(name: str, folder: str | Path, *, n: int | None = None, seed: int = 1, 
     list of Path
         The files: `NAME.csv`, `NAME.toml`, and for the companies `region.hrc` and `industry.hrc`.
     """
+    if name == "tables":
+        raise InputError("tables are made by the command `discreet example tables`; their microdata by `contributors`")
     if name not in EXAMPLES:
         raise InputError(f"there is no example '{name}'; there are {', '.join(EXAMPLES)}")
     folder = Path(folder)

@@ -1,0 +1,1 @@
+"""Statistical tables: made from microdata, and judged by the rules that find unsafe cells."""

@@ -1,0 +1,105 @@
+"""Cells that are named by hand: unsafe, safe or not to be suppressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.checks import listed
+from discreet.data.tabular.table import FIXED, PRIMARY, SAFE, Table
+from discreet.errors import InputError
+
+WORDS = {"u": PRIMARY, "unsafe": PRIMARY, "primary": PRIMARY, "s": SAFE, "safe": SAFE, "z": FIXED, "fixed": FIXED}
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """Cells with the status that somebody gave them, and levels where given (nan elsewhere)."""
+
+    cells: NDArray[np.int64]
+    status: NDArray[np.uint8]
+    lpl: NDArray[np.float64]
+    upl: NDArray[np.float64]
+
+
+def named(table: Table, manual: Any) -> Named:
+    """Take in a list of cells: a file, a frame, or the cells themselves.
+
+    A file or frame has a column for each dimension (or `cell`, the number of the cell), and may have `status` (u, s or
+    z; unsafe where there is none), `lpl` and `upl`.
+    """
+    if isinstance(manual, str | Path) or hasattr(manual, "columns"):
+        return _from_frame(table, manual)
+    if not isinstance(manual, Iterable):
+        raise InputError("manual must be a file, a frame, or a list of cells")
+    rows = [_cell(table, item) for item in manual]
+    empty = np.full(len(rows), np.nan)
+    return Named(np.array(rows, np.int64), np.full(len(rows), PRIMARY, np.uint8), empty, empty.copy())
+
+
+def _cell(table: Table, item: Any) -> int:
+    """A cell by its number, or by its codes in the order of the dimensions, or by a mapping of dimensions to codes."""
+    if isinstance(item, int | np.integer):
+        if not 0 <= item < len(table):
+            raise InputError(f"there is no cell {item}; the cells of {table.source} are 0 to {len(table) - 1}")
+        return int(item)
+    names = [one.name for one in table.dimensions]
+    codes = [item.get(name) for name in names] if isinstance(item, Mapping) else list(item)
+    if len(codes) != len(names):
+        raise InputError(f"a cell must be named by a code for each of {', '.join(names)}")
+    key = 0
+    for one, code, stride in zip(table.dimensions, codes, table.places.strides.tolist(), strict=True):
+        code = one.total if code is None else str(code)
+        if code not in one.position:
+            raise InputError(f"'{code}' is no code of '{one.name}' in {table.source}")
+        key += one.position[code] * stride
+    found = int(table.places.find(np.array([key]))[0])
+    if found < 0:
+        raise InputError(f"{table.source} has no cell {' × '.join(map(str, codes))}; nobody contributes to it")
+    return found
+
+
+def _from_frame(table: Table, manual: Any) -> Named:
+    from discreet.data.dataset import accept
+
+    dataset = accept(manual, "the list of cells")
+    frame, n = dataset.frame, dataset.frame.height
+    names = [one.name for one in table.dimensions]
+    needed = ["cell"] if "cell" in frame.columns or not names else names
+    lost = [name for name in needed if name not in frame.columns]
+    if lost:
+        raise InputError(
+            f"{dataset.name} has no column {listed(lost)}; a list of cells names them by {', '.join(needed)}"
+        )
+    cells = []
+    for row, item in enumerate(frame.select(needed).iter_rows()):
+        try:
+            cells.append(_cell(table, int(item[0]) if needed == ["cell"] else item))
+        except (InputError, ValueError, TypeError) as error:
+            why = error if isinstance(error, InputError) else "the number of a cell is no whole number"
+            raise InputError(f"{dataset.name}, {dataset.place(row)}: {why}") from None
+    status = np.full(n, PRIMARY, np.uint8)
+    if "status" in frame.columns:
+        for row, word in enumerate(frame["status"].to_list()):
+            if str(word).strip().lower() not in WORDS:
+                raise InputError(f"{dataset.name}, {dataset.place(row)}: the status must be u, s or z")
+            status[row] = WORDS[str(word).strip().lower()]
+    levels = {}
+    for level in ("lpl", "upl"):
+        levels[level] = np.full(n, np.nan)
+        if level in frame.columns and frame[level].null_count() < n:
+            from discreet.data.reading import read_attribute
+            from discreet.data.roles import Declaration
+
+            levels[level] = read_attribute(dataset, Declaration(level, kind="numeric"))[0].values
+            wrong = np.flatnonzero(levels[level] < 0)
+            if len(wrong):
+                raise InputError(f"{dataset.name}, {dataset.place(int(wrong[0]))}: {level} is a distance, 0 or more")
+    if len(set(cells)) < n:
+        raise InputError(f"{dataset.name} names a cell more than once; name each once")
+    return Named(np.array(cells, np.int64), status, levels["lpl"], levels["upl"])

@@ -1,0 +1,289 @@
+"""`discreet.primary`: which cells of a table are unsafe, and how well they must be protected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError, whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.data.tabular.table import Table
+    from discreet.tables.rules import Rule
+
+
+def primary(
+    table: Any,
+    *,
+    p: float | None = None,
+    q: float | None = None,
+    coalition: int = 1,
+    dominance: tuple[int, float] | None = None,
+    threshold: float | None = None,
+    range: float = 30.0,  # noqa: A002 - the field's word, and the option's name
+    request: float | None = None,
+    zeros: float | None = None,
+    manual: Any = None,
+    missing: bool = False,
+    bounds: Any = None,
+    cost: str = "value",
+    meta: str | Path | None = None,
+) -> Table:
+    """Find the unsafe cells of a table by the usual rules, and the levels to which they must be protected.
+
+    Several rules may be given: a cell that any of them finds unsafe is unsafe, and the widest level is kept. Whatever
+    an earlier run found is found anew; cells that may not be suppressed stay so. What is written is internal.
+
+    Parameters
+    ----------
+    table : Table or path
+        The table: of discreet.tabulate, or a file (.parquet, .csv, .tab, .jj).
+    p : float, optional
+        The p% rule: unsafe if another contributor could estimate the largest contribution to within p percent.
+    q : float, optional
+        With p, the prior-posterior rule: everybody knows the contributions to within q percent beforehand. 100 is the
+        p% rule itself.
+    coalition : int
+        How many contributors put together what they know; for p.
+    dominance : (int, float), optional
+        The (n,k) rule: unsafe if the n largest contributions are more than k percent of the total. On the command line
+        as 1,75.
+    threshold : float, optional
+        Unsafe if fewer contributors than this.
+    range : float
+        Protection of cells that the threshold or a list makes unsafe, in percent of the value.
+    request : float, optional
+        Unsafe if one who asked for protection contributes more than this percentage of the total.
+    zeros : float, optional
+        Unsafe if the value is zero, protected up to this value.
+    manual : path, frame or list, optional
+        Cells named one by one, with a column for each dimension and, if wanted, status (u unsafe, s safe, z not to be
+        suppressed), lpl and upl.
+    missing : bool
+        Judge cells of a missing code too; they are safe otherwise.
+    bounds : optional
+        What an attacker knows of every cell beforehand: LOWER,UPPER, each a number or a percentage of the cell's own
+        value, such as 0,200% or 50%,150%. By default 0 (where no value is negative) and 1.5 times the largest total.
+    cost : {"value", "count", "unit", "log"}
+        What the suppression of a cell costs, for the methods that choose further cells to suppress.
+    meta : path, optional
+        The .rda file of a .tab file, if it is not the one of the same name.
+
+    Returns
+    -------
+    Table
+        The table with status, rule, protection levels, bounds and costs; internal.
+    """
+    import numpy as np
+
+    from discreet.data.tabular.table import FIXED, PRIMARY, RULES, SAFE
+
+    rules = _asked(p, q, coalition, dominance, threshold, range, request, zeros)
+    held = _table(table, meta)
+    held.check_sums()
+    if not rules and manual is None:
+        raise InputError("no rule is given; say p, dominance, threshold, request, zeros or manual")
+    n = len(held)
+    fixed = held.status == FIXED
+    if held.count is not None:
+        fixed = fixed | ((held.count == 0) & (zeros is None))
+    judged = np.ones(n, dtype=np.bool_) if missing else ~_of_missing_codes(held)
+    rule, upl = np.zeros(n, np.int32), np.zeros(n)
+    for one in rules:
+        unsafe, level = one.judge(held)
+        unsafe = unsafe & judged & ~fixed
+        rule[unsafe] |= 1 << RULES.index(one.name)
+        upl[unsafe] = np.maximum(upl[unsafe], level[unsafe])
+    status = np.where(rule > 0, PRIMARY, np.where(fixed, FIXED, SAFE)).astype(np.uint8)
+    unit = 10.0 ** -(held.decimals if held.decimals is not None else 6)
+    upl[rule > 0] = np.maximum(upl[rule > 0], unit)
+    lpl = upl.copy()
+    if manual is not None:
+        status, rule, lpl, upl = _named(held, manual, status, rule, lpl, upl, range, unit)
+    lower, upper = _bounds(held, bounds)
+    notes = list(held.notes)
+    room = held.value - lower
+    short = (status == PRIMARY) & (lpl > room) & (lower >= 0) & (bounds is None)
+    if short.any():
+        # Nothing is below zero, and everybody knows it.
+        lpl[short] = room[short]
+        notes.append(f"the lower protection level of {int(short.sum())} cells ends at zero")
+    high = (status == PRIMARY) & (held.value + upl > upper) & (bounds is None)
+    if high.any():
+        # A level above what anybody expects widens what is taken to be expected, for every cell alike.
+        upper = np.maximum(upper, float((held.value + upl)[high].max()))
+    words = {one.name: one.words for one in rules} | ({"manual": "cells named by hand"} if manual is not None else {})
+    said = {
+        name: value
+        for name, value in (
+            ("p", p),
+            ("q", q),
+            ("coalition", coalition),
+            ("dominance", list(dominance) if dominance else None),
+            ("threshold", threshold),
+            ("range", range),
+            ("request", request),
+            ("zeros", zeros),
+        )
+        if value is not None
+    }
+    flagged = held.but(
+        status=status,
+        rule=rule,
+        lpl=np.where(status == PRIMARY, lpl, 0.0),
+        upl=np.where(status == PRIMARY, upl, 0.0),
+        spl=np.zeros(n),
+        lower=lower,
+        upper=upper,
+        cost=_costs(held, cost),
+        rules={"words": words, "parameters": said},
+        notes=tuple(notes),
+    )
+    flagged.check()
+    return flagged
+
+
+def _table(table: Any, meta: str | Path | None) -> Table:
+    from discreet.data.tabular.table import Table
+
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, str | Path):
+        from discreet.data.tabular.files import read_table
+
+        return read_table(Path(table), meta=None if meta is None else Path(meta))
+    raise InputError(f"expected a Table or the path of one, not an object of type {type(table).__name__}")
+
+
+def _asked(
+    p: float | None,
+    q: float | None,
+    coalition: int,
+    dominance: tuple[int, float] | None,
+    threshold: float | None,
+    width: float,
+    request: float | None,
+    zeros: float | None,
+) -> list[Rule]:
+    """The rules that are asked for, their parameters checked."""
+    from discreet.tables import rules
+
+    coalition = whole("coalition", coalition, 1)
+    width = _number("range", width, above=0.0)
+    found = []
+    if threshold is not None:
+        found.append(rules.threshold(_number("threshold", threshold, above=0.0), width))
+    if dominance is not None:
+        if isinstance(dominance, str | int | float) or len(dominance) != 2:
+            raise InputError("dominance must be two numbers: how many contributors, and the percentage; such as 1,75")
+        n, k = dominance
+        found.append(
+            rules.dominance(whole("the number of dominance", n, 1), _percent("the percentage of dominance", k))
+        )
+    if q is not None and p is None:
+        raise InputError("q belongs to the prior-posterior rule, which needs p too")
+    if p is not None and q is None:
+        found.append(rules.p_percent(_number("p", p, above=0.0), coalition))
+    elif p is not None and q is not None:
+        if not 0 < p < q:
+            raise InputError(f"p must be above 0 and below q, not p = {p} and q = {q}")
+        found.append(rules.prior_posterior(p, _number("q", q, above=0.0), coalition))
+    if request is not None:
+        found.append(rules.request(_percent("request", request)))
+    if zeros is not None:
+        found.append(rules.zeros(_number("zeros", zeros, above=0.0)))
+    return found
+
+
+def _number(name: str, value: Any, *, above: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number above {above:g}, not {value!r}") from None
+    if not above < number < float("inf"):
+        raise InputError(f"{name} must be a number above {above:g}, not {value!r}")
+    return number
+
+
+def _percent(name: str, value: Any) -> float:
+    number = _number(name, value, above=0.0)
+    if number > 100:
+        raise InputError(f"{name} must be at most 100, not {value!r}")
+    return number
+
+
+def _of_missing_codes(table: Table) -> NDArray[np.bool_]:
+    import numpy as np
+
+    found = np.zeros(len(table), dtype=np.bool_)
+    for axis, one in enumerate(table.dimensions):
+        codes = np.array([code in one.missing for code in one.codes])
+        found |= codes[table.codes[:, axis]]
+    return found
+
+
+def _named(
+    table: Table, manual: Any, status: Any, rule: Any, lpl: Any, upl: Any, width: float, unit: float
+) -> tuple[Any, Any, Any, Any]:
+    """Let the cells that are named by hand have the last word."""
+    import numpy as np
+
+    from discreet.data.tabular.table import FIXED, PRIMARY, RULES
+    from discreet.tables.manual import named
+
+    said = named(table, manual)
+    unsafe = said.cells[said.status == PRIMARY]
+    both = unsafe[(table.status[unsafe] == FIXED) | (status[unsafe] == FIXED)]
+    frozen = said.cells[(said.status == FIXED) & (rule[said.cells] > 0)]
+    if len(both) or len(frozen):
+        cell = int((both if len(both) else frozen)[0])
+        raise InputError(
+            f"{table.source}: {table.name(cell)} is unsafe and may not be suppressed either; take one of the two back"
+        )
+    status[said.cells] = said.status
+    rule[unsafe] |= 1 << RULES.index("manual")
+    rule[said.cells[said.status != PRIMARY]] = 0
+    usual = np.maximum(width / 100.0 * np.abs(table.value), unit)
+    chosen = said.status == PRIMARY
+    upl[unsafe] = np.where(np.isnan(said.upl[chosen]), np.maximum(upl[unsafe], usual[unsafe]), said.upl[chosen])
+    lpl[unsafe] = np.where(np.isnan(said.lpl[chosen]), upl[unsafe], said.lpl[chosen])
+    return status, rule, lpl, upl
+
+
+def _bounds(table: Table, bounds: Any) -> tuple[Any, Any]:
+    import numpy as np
+
+    if bounds is None:
+        return table.lower, table.upper
+    parts = [part.strip() for part in bounds.split(",")] if isinstance(bounds, str) else list(bounds)
+    if len(parts) != 2:
+        raise InputError("bounds must be two, LOWER,UPPER, such as 0,200% or 50%,150%")
+    found = []
+    for part in parts:
+        text = str(part)
+        try:
+            number = float(text.rstrip("%"))
+        except ValueError:
+            raise InputError(f"bounds: '{text}' is neither a number nor a percentage") from None
+        # A percentage of a negative value turns round: 150 % of it is the lower end.
+        found.append(number / 100.0 * table.value if text.endswith("%") else np.full(len(table), number))
+    return np.minimum(*found), np.maximum(*found)
+
+
+def _costs(table: Table, cost: str) -> Any:
+    import numpy as np
+
+    if cost == "value":
+        return np.abs(table.value)
+    if cost == "unit":
+        return np.ones(len(table))
+    if cost == "log":
+        return np.log1p(np.abs(table.value))
+    if cost == "count":
+        if table.count is None:
+            raise InputError(f"{table.source} does not say numbers of contributors, so they cannot be the cost")
+        return table.count.copy()
+    raise InputError(f"cost must be value, count, unit or log, not {cost!r}")

@@ -1,0 +1,205 @@
+"""`discreet.tabulate`: a statistical table from microdata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError, whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.data.dataset import Dataset
+    from discreet.data.tabular.rda import Metadata
+    from discreet.data.tabular.table import Table
+
+
+def tabulate(
+    data: Any,
+    *,
+    by: Any,
+    value: str | None = None,
+    weight: str | None = None,
+    holding: str | None = None,
+    request: str | None = None,
+    meta: str | Path | None = None,
+    total: str = "Total",
+    top: int = 3,
+    complete: bool = False,
+    parts: Sequence[Sequence[str]] | None = None,
+) -> Table:
+    """Make a statistical table from microdata, with all its margins and sub-totals.
+
+    Parameters
+    ----------
+    data : frame or path
+        The microdata: one record for each contribution.
+    by : list of str, or mapping
+        What to break down by. A column; or a column and its hierarchies, as region@region.hrc, with a second file for a
+        second way of adding up (region@a.hrc@b.hrc); or the lengths of the digits that make the levels
+        (industry@3+1+1); or nested columns, the coarsest first (country>district>town). In Python also a mapping of
+        columns to a Hierarchy or a list of them.
+    value : str, optional
+        The column to sum up. Without it the table counts records.
+    weight : str, optional
+        A column of sampling weights: a contribution counts that many times in sums and counts.
+    holding : str, optional
+        A column that says which records belong to one contributor, such as the enterprises of a holding.
+    request : str, optional
+        A column that says who asked for protection: true, or a text or number other than 0.
+    meta : path, optional
+        A τ-ARGUS metadata file (.rda) that describes the microdata: its columns, hierarchies, missing codes, weight,
+        holding and request variables.
+    total : str
+        The code of the total.
+    top : int
+        How many of the largest contributions to keep for each cell; the rules look at them.
+    complete : bool
+        Also make the cells to which nobody contributes.
+    parts : list of lists of str, optional
+        Linked tables: the dimensions that each of them spans. They become one system of cells, in which the margins
+        that they share are the same cells. Without it there is one table of all dimensions.
+
+    Returns
+    -------
+    Table
+        The cells with their relations; internal.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"region": ["n", "n", "s"], "size": ["1", "2", "1"], "sales": [10, 20, 30]})
+    >>> discreet.tabulate(frame, by=["region", "size"], value="sales")
+    Table of 8 cells and 6 relations over region × size, 0 primary and 0 secondary
+    """
+    import numpy as np
+
+    from discreet.data.tabular.linking import link
+    from discreet.data.tabular.table import Table
+    from discreet.tables.breakdown import dimension, spelled
+    from discreet.tables.tally import Contributions, tally
+
+    top = whole("top", top, 1)
+    wanted = spelled(by)
+    dataset, described = _read(data, meta)
+    dimensions, codes = [], []
+    for columns, hierarchies in wanted:
+        made, places = dimension(dataset, columns, hierarchies, described, total)
+        dimensions.append(made)
+        codes.append(places)
+    notes = list(dataset.notes)
+    records = dataset.frame.height
+    amount = np.ones(records) if value is None else _numbers(dataset, value)
+    kept = ~np.isnan(amount)
+    if not kept.all():
+        notes.append(f"{records - int(kept.sum()):,} records without a value of '{value}' are left out")
+    weights = None if weight is None else _numbers(dataset, weight)
+    if weights is not None and not (weights[kept] >= 0).all():
+        raise InputError(f"{dataset.name}: column '{weight}' has weights that are negative or missing")
+    given = Contributions(
+        np.stack(codes, axis=1)[kept],
+        amount[kept],
+        None if weights is None else weights[kept],
+        None if holding is None else _numbered(dataset, holding)[kept],
+        None if request is None else _asked(dataset, request, described)[kept],
+    )
+    if not kept.any():
+        raise InputError(f"{dataset.name}: no record has a value of '{value}'")
+    spans = _spans(parts, [one.name for one in dimensions])
+    tables = []
+    for span in spans:
+        inside = [dimensions[axis] for axis in span]
+        cells = tally(inside, replace(given, codes=given.codes[:, span]), top, complete=complete)
+        tables.append(
+            Table.of(
+                cells.value,
+                dimensions=inside,
+                codes=cells.codes,
+                count=cells.count,
+                tops=cells.tops,
+                asked=cells.asked,
+                sole=cells.sole,
+                decimals=cells.decimals,
+                response=value,
+                notes=tuple(notes),
+                source=f"the table of {dataset.name}",
+            )
+        )
+    return tables[0] if len(tables) == 1 else link(tables)
+
+
+def _spans(parts: Sequence[Sequence[str]] | None, names: list[str]) -> list[list[int]]:
+    """The dimensions of each linked table, by their places."""
+    if parts is None:
+        return [list(range(len(names)))]
+    spans = []
+    for part in parts:
+        lost = [name for name in part if name not in names]
+        if lost or not part or isinstance(part, str):
+            raise InputError(f"a part must list dimensions out of {', '.join(names)}; it says {part!r}")
+        spans.append(sorted({names.index(name) for name in part}))
+    idle = [name for at, name in enumerate(names) if not any(at in span for span in spans)]
+    if idle:
+        raise InputError(f"no part spans {', '.join(idle)}; name it in a part, or leave it out of by")
+    return spans
+
+
+def _read(data: Any, meta: str | Path | None) -> tuple[Dataset, Metadata | None]:
+    from discreet.data.dataset import accept
+
+    if meta is None:
+        return accept(data), None
+    from discreet.data.tabular import asc, rda
+
+    described = rda.read(Path(meta))
+    if isinstance(data, str | Path):
+        return accept(asc.read(Path(data), described)), described
+    return accept(data), described
+
+
+def _numbers(dataset: Dataset, name: str) -> NDArray[Any]:
+    from discreet.data.checks import listed
+    from discreet.data.reading import read_attribute
+    from discreet.data.roles import Declaration
+
+    if name not in dataset.frame.columns:
+        raise InputError(
+            f"{dataset.name} has no column '{name}'; it has {listed(dataset.frame.columns)}.{dataset.hint}"
+        )
+    return read_attribute(dataset, Declaration(name, kind="numeric"))[0].values
+
+
+def _numbered(dataset: Dataset, name: str) -> NDArray[Any]:
+    """The holdings as numbers; a record that names none is its own."""
+    import numpy as np
+
+    from discreet.data.checks import listed
+
+    if name not in dataset.frame.columns:
+        raise InputError(
+            f"{dataset.name} has no column '{name}'; it has {listed(dataset.frame.columns)}.{dataset.hint}"
+        )
+    column = dataset.frame[name]
+    number = column.rank("dense").to_numpy().astype(np.float64)
+    free = np.isnan(number)
+    number[free] = np.nanmax(number, initial=0.0) + 1 + np.arange(int(free.sum()))
+    return number.astype(np.int64)
+
+
+def _asked(dataset: Dataset, name: str, meta: Metadata | None) -> NDArray[Any]:
+    import polars as pl
+
+    from discreet.tables.breakdown import text_of
+
+    if name in dataset.frame.columns:
+        # Whoever says nothing has not asked.
+        filled = dataset.frame.with_columns(pl.col(name).cast(pl.String).fill_null("0"))
+        dataset = replace(dataset, frame=filled)
+    codes = text_of(dataset, name).str.strip_chars()
+    variable = next((one for one in meta.variables if one.name == name), None) if meta is not None else None
+    if variable is not None and variable.request:
+        return codes.is_in(list(variable.request)).to_numpy()
+    return (~codes.str.to_lowercase().is_in(["", "0", "false", "no", "n"])).to_numpy()

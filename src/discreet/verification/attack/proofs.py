@@ -1,0 +1,88 @@
+"""What is proven of each suppressed cell: how far up and down some table that fits the published cells lets it go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.verification.attack.system import Bools, Floats, Ints
+
+SLACK = 1e-9
+# A deviation below this part of the largest one in its solution is rounding, not a move.
+DUST = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Deviations that a table which fits the published cells may have: some columns, and how far each is moved."""
+
+    columns: Ints
+    deviations: Floats
+
+
+class Proofs:
+    """The best that was found for each column of a system, on both sides.
+
+    One feasible table proves something of every cell it moves: whatever is found for one is harvested for all.
+
+    Parameters
+    ----------
+    lo, hi : arrays of float
+        Bounds of the deviations.
+    down, up : arrays of float
+        How far each column is wanted to go; nothing more is looked for then.
+    keep : bool
+        Whether to keep the solutions themselves, for a certificate.
+    """
+
+    def __init__(self, lo: Floats, hi: Floats, down: Floats, up: Floats, *, keep: bool = False) -> None:
+        self.lo, self.hi = lo, hi
+        self.wanted_down, self.wanted_up = down, up
+        self.down, self.up = np.zeros(len(lo)), np.zeros(len(lo))
+        self.solutions: list[Solution] | None = [] if keep else None
+        self.down_by = np.full(len(lo), -1, dtype=np.int64)
+        self.up_by = np.full(len(lo), -1, dtype=np.int64)
+
+    @property
+    def open_up(self) -> Bools:
+        """Columns that are not proven to go up as far as wanted."""
+        return self.up < self.wanted_up - SLACK * np.maximum(1.0, self.wanted_up)
+
+    @property
+    def open_down(self) -> Bools:
+        """Columns that are not proven to go down as far as wanted."""
+        return self.down < self.wanted_down - SLACK * np.maximum(1.0, self.wanted_down)
+
+    def harvest(self, columns: Ints, deviations: Floats) -> None:
+        """Learn from a direction that obeys all relations: go along it, and against it, as far as the bounds allow."""
+        size = np.abs(deviations).max(initial=0.0)
+        if size == 0.0:
+            return
+        moved = np.abs(deviations) > DUST * size
+        columns, deviations = columns[moved], deviations[moved]
+        for direction in (deviations, -deviations):
+            room = np.where(direction > 0, self.hi[columns], self.lo[columns])
+            longest = float((room / direction).min())
+            if longest > 0 and np.isfinite(longest):
+                self._learn(columns, direction * longest)
+            elif longest > 0:
+                self._learn(columns, direction * (max(1.0, self._farthest(columns)) / np.abs(direction).min()))
+
+    def _farthest(self, columns: Ints) -> float:
+        wanted = np.concatenate([self.wanted_up[columns], self.wanted_down[columns]])
+        return float(wanted[np.isfinite(wanted)].max(initial=0.0))
+
+    def _learn(self, columns: Ints, deviations: Floats) -> None:
+        up, down = deviations > self.up[columns], -deviations > self.down[columns]
+        if self.solutions is not None:
+            # A solution is kept for those it brings further while they are still open.
+            up &= self.open_up[columns]
+            down &= self.open_down[columns]
+            if not (up.any() or down.any()):
+                return
+            self.up_by[columns[up]] = len(self.solutions)
+            self.down_by[columns[down]] = len(self.solutions)
+            self.solutions.append(Solution(columns, deviations))
+        self.up[columns[up]] = deviations[up]
+        self.down[columns[down]] = -deviations[down]
