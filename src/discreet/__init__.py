@@ -14,13 +14,19 @@ if TYPE_CHECKING:
     from discreet.microdata.partition import partition
     from discreet.microdata.protect import protect
     from discreet.microdata.refine import refine
+    from discreet.tables.primary import primary
+    from discreet.tables.tabulate import tabulate
+    from discreet.verification.audit import audit
     from discreet.verification.verify import verify
 
 _VERBS = {
+    "audit": "discreet.verification.audit",
     "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
+    "primary": "discreet.tables.primary",
     "protect": "discreet.microdata.protect",
     "refine": "discreet.microdata.refine",
+    "tabulate": "discreet.tables.tabulate",
     "verify": "discreet.verification.verify",
 }
 
@@ -29,10 +35,13 @@ __all__ = [
     "InputError",
     "PromiseNotKept",
     "__version__",
+    "audit",
     "measure",
     "partition",
+    "primary",
     "protect",
     "refine",
+    "tabulate",
     "verify",
 ]
 

@@ -81,12 +81,14 @@ class Attacker:
 
     def __init__(self, table: Table, hidden: Bools, centre: Floats | None = None, *, whole: bool = False) -> None:
         self.table, self.hidden = table, hidden
-        full = system_of(table, hidden, centre, implied=True)
+        self.centre = table.value if centre is None else centre
+        full = system_of(table, hidden, self.centre, implied=True)
         self.cells = full.cells
         self.scale = _scale(table)
         lo, hi = _units(full.lo, self.scale), _units(full.hi, self.scale)
         if whole:
             lo, hi = np.ceil(lo), np.floor(hi)
+        self.whole = whole
         given = unpick(full.starts, full.columns, full.by_starts, full.by_rows, np.ones(len(full), np.bool_))
         lo[given], hi[given] = 0.0, 0.0
         self.lo, self.hi = lo, hi
@@ -100,7 +102,7 @@ class Attacker:
     @cached_property
     def system(self) -> System:
         """The columns that can move at all, with the relations that do not follow from others."""
-        lean = system_of(self.table, self.hidden)
+        lean = system_of(self.table, self.hidden, self.centre)
         return lean.within(self.lo, self.hi).part(self.free)
 
     @property
@@ -127,9 +129,11 @@ class Attacker:
         n = len(self.cells)
         wanted_down = np.full(n, np.inf) if exact else _units(down, self.scale)
         wanted_up = np.full(n, np.inf) if exact else _units(up, self.scale)
+        if self.whole:
+            wanted_down, wanted_up = _raised(wanted_down), _raised(wanted_up)
         # More than the single relations allow is not to be had: what is wanted ends there, and is then known exactly.
         capped_down, capped_up = np.minimum(wanted_down, -self.least), np.minimum(wanted_up, self.most)
-        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, keep=keep)
+        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, keep=keep, whole=self.whole)
         final = ~self.free
         columns = np.flatnonzero(self.free)
         if len(columns):
@@ -138,8 +142,8 @@ class Attacker:
                 self._flow(columns[flat], signs, flat, proofs, exact=exact)
             if (~flat).any():
                 self._solve(columns, flat, proofs, exact=exact, tell=tell)
-        slack = SLACK * np.maximum(1.0, np.abs(self.table.value[self.cells]) * self.scale)
-        stuck_up = (proofs.up < np.minimum(wanted_up, np.inf) - slack) | exact
+        slack = SLACK * np.maximum(1.0, np.abs(self.centre[self.cells]) * self.scale)
+        stuck_up = (proofs.up < wanted_up - slack) | exact
         stuck_down = (proofs.down < wanted_down - slack) | exact
         final |= stuck_up & stuck_down
         return Reach(self.cells, proofs.down / self.scale, proofs.up / self.scale, final, proofs, self.scale)
@@ -300,8 +304,14 @@ def _units(amounts: Floats, scale: float) -> Floats:
     scaled = amounts * scale
     if scale == 1.0:
         return scaled.copy()
-    near = np.rint(scaled)
+    near = np.where(np.isfinite(scaled), np.rint(scaled), 0.0)
     return np.where(np.abs(scaled - near) <= 1e-9 * np.maximum(1.0, np.abs(scaled)), near, scaled)
+
+
+def _raised(wanted: Floats) -> Floats:
+    """The next whole number, unless it is one but for rounding."""
+    finite = np.where(np.isfinite(wanted), wanted, 0.0)
+    return np.where(np.isfinite(wanted), np.ceil(finite - SLACK * np.maximum(1.0, finite)), wanted)
 
 
 def _rows(system: System, keep: Bools) -> tuple[System, Ints]:

@@ -34,10 +34,14 @@ class Proofs:
         How far each column is wanted to go; nothing more is looked for then.
     keep : bool
         Whether to keep the solutions themselves, for a certificate.
+    whole : bool
+        Whether to stretch a solution by whole numbers only, so that its coordinates stay whole or simple fractions.
     """
 
-    def __init__(self, lo: Floats, hi: Floats, down: Floats, up: Floats, *, keep: bool = False) -> None:
-        self.lo, self.hi = lo, hi
+    def __init__(
+        self, lo: Floats, hi: Floats, down: Floats, up: Floats, *, keep: bool = False, whole: bool = False
+    ) -> None:
+        self.lo, self.hi, self.whole = lo, hi, whole
         self.wanted_down, self.wanted_up = down, up
         self.down, self.up = np.zeros(len(lo)), np.zeros(len(lo))
         self.solutions: list[Solution] | None = [] if keep else None
@@ -64,6 +68,8 @@ class Proofs:
         for direction in (deviations, -deviations):
             room = np.where(direction > 0, self.hi[columns], self.lo[columns])
             longest = float((room / direction).min())
+            if self.whole and 0 < longest < np.inf:
+                longest = _simple(longest)
             if longest > 0 and np.isfinite(longest):
                 self._learn(columns, direction * longest)
             elif longest > 0:
@@ -86,3 +92,9 @@ class Proofs:
             self.solutions.append(Solution(columns, deviations))
         self.up[columns[up]] = deviations[up]
         self.down[columns[down]] = -deviations[down]
+
+
+def _simple(stretch: float) -> float:
+    """The largest whole number up to a stretch, or the largest fraction 1/m."""
+    near = stretch * (1 + 1e-7)
+    return float(np.floor(near)) if near >= 1 else 1.0 / float(np.ceil(1.0 / near))

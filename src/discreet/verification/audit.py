@@ -1,0 +1,160 @@
+"""`discreet.audit`: what an attacker can work out of a suppressed table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.data.tabular.table import Table
+    from discreet.verification.attack.attacker import Reach
+    from discreet.verification.audited import Audit
+    from discreet.verification.certificate import Certificate
+
+
+def audit(
+    table: Any,
+    *,
+    pattern: str | Path | None = None,
+    intervals: bool = False,
+    secondaries: bool = False,
+    strict: bool = False,
+    singletons: bool = False,
+    sums: bool = False,
+    certificate: bool = False,
+    meta: str | Path | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Audit:
+    """Attack a suppressed table: is every unsafe cell as uncertain as it must be?
+
+    The attacker knows what is published, how it adds up, and the bounds of every cell. For each suppressed cell the
+    smallest and the largest value that fit all this make the attacker's interval. Whoever suppressed the table does not
+    matter: it may be a result of another tool.
+
+    Parameters
+    ----------
+    table : Table or path
+        The table with its levels: of discreet.primary, or a file (.parquet, .csv, .tab, .jj).
+    pattern : path, optional
+        Which cells are suppressed, where another tool chose them: τ-ARGUS's code-value output (.txt or .csv), or a
+        table file with the same cells.
+    intervals : bool
+        Find the exact interval of every suppressed cell, and not just whether the levels are reached.
+    secondaries : bool
+        Judge secondary cells too: their levels where the table has some, else that they are not known exactly.
+    strict : bool
+        A level must be exceeded, and not just reached.
+    singletons : bool
+        Attack also as each sole contributor to a cell, who knows its value.
+    sums : bool
+        Judge also the sums of suppressed cells that lines give away, by the rules the cells were judged by.
+    certificate : bool
+        Make a certificate: for each primary cell two tables that prove its interval, checked by additions alone.
+    meta : path, optional
+        The .rda file of a .tab file, if it is not the one of the same name.
+    progress : callable, optional
+        Listens to the stage of the work and how far along it is.
+
+    Returns
+    -------
+    Audit
+        True if everything judged is protected; with intervals(), summary() and the certificate. Internal.
+    """
+    import numpy as np
+
+    from discreet.verification.attack.attacker import Attacker
+    from discreet.verification.audited import PUBLISHED, Audit
+    from discreet.verification.feasible import centre_of
+    from discreet.verification.levels import levels_of, verdicts
+    from discreet.verification.pattern import patterned
+    from discreet.verification.singletons import exposed_to
+    from discreet.verification.sums import unsafe_sums
+    from discreet.verification.unpicking import unpick
+
+    tell = progress or (lambda _stage, _part: None)
+    tell("reading", 0.0)
+    held, bare, notes = patterned(_table(table, meta), None if pattern is None else Path(pattern))
+    tell("checking", 0.0)
+    held.check()
+    centre = centre_of(held)
+    if np.isnan(held.value).any():
+        notes.append("values of suppressed cells are not known, so no level can be judged: intervals only")
+        intervals = True
+        if certificate:
+            raise InputError(f"{held.source} does not hold the suppressed values, so nothing can be certified")
+    hidden = held.suppressed
+    wanted = levels_of(held, secondaries=secondaries, strict=strict)
+    attacker = Attacker(held, hidden, centre, whole=certificate)
+    cells = attacker.cells
+    tell("attacking", 0.0)
+    reach = attacker.reach(
+        wanted.seek_down[cells],
+        wanted.seek_up[cells],
+        exact=intervals and not certificate and not singletons,
+        keep=certificate or singletons,
+        tell=lambda part: tell("attacking", part),
+    )
+    extremes = reach
+    if intervals and (certificate or singletons):
+        outsider = Attacker(held, hidden, centre)
+        extremes = outsider.reach(wanted.down[cells], wanted.up[cells], exact=True, tell=lambda p: tell("intervals", p))
+    verdict = verdicts(held, wanted, cells, extremes.down, extremes.up)
+    proof = _certificate(held, hidden, reach, verdict, strict=strict) if certificate else None
+    insiders = None
+    if singletons:
+        tell("insiders", 0.0)
+        insiders = exposed_to(held, hidden, reach, wanted.seek_down[cells], wanted.seek_up[cells])
+    # Unsafe cells that are published stand at their value.
+    published = np.flatnonzero(bare)
+    every = np.concatenate([cells, published])
+    nothing = np.zeros(len(published))
+    order = np.argsort(every)
+    judged = np.concatenate([wanted.judged[cells], np.ones(len(published), dtype=np.bool_)])[order]
+    every = every[order]
+    return Audit(
+        held,
+        every,
+        centre[every] - np.concatenate([extremes.down, nothing])[order],
+        centre[every] + np.concatenate([extremes.up, nothing])[order],
+        np.where(judged, centre[every] - wanted.down[every], np.nan),
+        np.where(judged, centre[every] + wanted.up[every], np.nan),
+        np.where(judged, wanted.width[every], np.nan),
+        np.concatenate([verdict, np.full(len(published), PUBLISHED, dtype=object)])[order],
+        intervals,
+        np.sort(unpick(held)),
+        strict=strict,
+        insiders=insiders,
+        sums=unsafe_sums(held, hidden) if sums else None,
+        certificate=proof,
+        notes=(*held.notes, *notes),
+    )
+
+
+def _table(table: Any, meta: str | Path | None) -> Table:
+    from discreet.data.tabular.table import Table
+
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, str | Path):
+        from discreet.data.tabular.files import read_table
+
+        return read_table(Path(table), meta=None if meta is None else Path(meta))
+    raise InputError(f"expected a Table or the path of one, not an object of type {type(table).__name__}")
+
+
+def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, strict: bool) -> Certificate:
+    """The certificate of the primary cells that are protected, checked before it is handed out."""
+    from discreet.data.tabular.table import PRIMARY
+    from discreet.errors import PromiseNotKept
+    from discreet.verification.audited import PROTECTED
+    from discreet.verification.certificate import certificate_of, refuted
+
+    shown = (verdict == PROTECTED) & (table.status[reach.cells] == PRIMARY)
+    proof = certificate_of(table, reach, shown)
+    wrong = refuted(table, hidden, proof, cells=reach.cells[shown], strict=strict)
+    if wrong:
+        raise PromiseNotKept(f"{table.source}: the certificate does not stand its check, so it is refused: {wrong[0]}")
+    return proof
