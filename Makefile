@@ -42,6 +42,7 @@ bench: fresh
 	$(BIN)/python -m benchmarks.classical
 	$(BIN)/python -m benchmarks.linkage
 	$(BIN)/python -m benchmarks.microaggregation
+	$(BIN)/python -m benchmarks.tables
 
 docs: .venv/ready
 	$(BIN)/python tools/commands.py

@@ -49,6 +49,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _VERBS:
         return getattr(import_module(_VERBS[name]), name)
+    if name == "data":
+        # Its classes, such as discreet.data.Table, are part of what users write.
+        return import_module("discreet.data")
     raise AttributeError(f"module 'discreet' has no attribute {name!r}")
 
 

@@ -11,11 +11,15 @@ from cyclopts import App, CycloptsError, Parameter
 
 from discreet._version import __version__
 from discreet.cli import INTERRUPTED
+from discreet.cli.audit import audit
+from discreet.cli.convert import convert
 from discreet.cli.example import example
 from discreet.cli.measure import measure
 from discreet.cli.methods import methods
+from discreet.cli.primary import primary
 from discreet.cli.protect import protect
 from discreet.cli.refine import refine
+from discreet.cli.tabulate import tabulate
 from discreet.cli.verify import verify
 from discreet.errors import DiscreetError
 
@@ -32,7 +36,7 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for command in (protect, refine, verify, measure, methods, example):
+for command in (protect, refine, verify, measure, methods, tabulate, primary, audit, convert, example):
     app.command(command)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter, Token
 
 
-def _split(_type: Any, tokens: Sequence[Token]) -> list[str]:
+def split(_type: Any, tokens: Sequence[Token]) -> list[str]:
     """`--quasi age,income --quasi region`: names after commas, or the option again; a name with a comma in quotes."""
     rows = csv.reader((token.value for token in tokens), skipinitialspace=True)
     return [name.strip() for row in rows for name in row if name.strip()]
@@ -20,7 +20,7 @@ def _pairs(convert: Callable[[str], Any], what: str) -> Callable[[Any, Sequence[
 
     def read(_type: Any, tokens: Sequence[Token]) -> dict[str, Any]:
         pairs: dict[str, Any] = {}
-        for item in _split(_type, tokens):
+        for item in split(_type, tokens):
             name, found, value = item.partition("=")
             try:
                 if not found:
@@ -36,27 +36,39 @@ def _pairs(convert: Callable[[str], Any], what: str) -> Callable[[Any, Sequence[
 def _orders(_type: Any, tokens: Sequence[Token]) -> dict[str, list[str] | None]:
     """`--ordinal 'size=small<medium<large'`; without an order for codes that are ordered as numbers."""
     orders: dict[str, list[str] | None] = {}
-    for item in _split(_type, tokens):
+    for item in split(_type, tokens):
         name, found, order = item.partition("=")
         orders[name.strip()] = [category.strip() for category in order.split("<")] if found else None
     return orders
 
 
-def _option(converter: Callable[[Any, Sequence[Token]], Any], metavar: str) -> Parameter:
+def _pair(_type: Any, tokens: Sequence[Token]) -> tuple[int, float]:
+    """`--dominance 1,75`: a number of contributors and a percentage."""
+    parts = tokens[-1].value.split(",")
+    try:
+        n, k = parts
+        return int(n), float(k)
+    except ValueError:
+        raise ValueError(f"expected two numbers such as 1,75, not '{tokens[-1].value}'") from None
+
+
+def option(converter: Callable[[Any, Sequence[Token]], Any], metavar: str) -> Parameter:
     return Parameter(converter=converter, n_tokens=1, allow_repeating=True, accepts_keys=False, metavar=metavar)
 
 
-Columns = Annotated[list[str] | None, _option(_split, "COLUMNS")]
+Columns = Annotated[list[str] | None, option(split, "COLUMNS")]
 if TYPE_CHECKING:
     Orders = dict[str, list[str] | None] | None
     Weights = dict[str, float] | None
     Aggregates = dict[str, str] | None
     Digits = dict[str, int] | None
     Params = dict[str, str] | None
+    Pair = tuple[int, float] | None
 else:
     # Declared as lists, since only then all occurrences of an option reach its reader, which makes one mapping of them.
-    Orders = Annotated[list[Any] | None, _option(_orders, "COLUMN=ORDER")]
-    Weights = Annotated[list[Any] | None, _option(_pairs(float, "column=number"), "COLUMN=NUMBER")]
-    Aggregates = Annotated[list[Any] | None, _option(_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
-    Digits = Annotated[list[Any] | None, _option(_pairs(int, "column=digits"), "COLUMN=DIGITS")]
-    Params = Annotated[list[Any] | None, _option(_pairs(str, "parameter=value"), "NAME=VALUE")]
+    Orders = Annotated[list[Any] | None, option(_orders, "COLUMN=ORDER")]
+    Weights = Annotated[list[Any] | None, option(_pairs(float, "column=number"), "COLUMN=NUMBER")]
+    Aggregates = Annotated[list[Any] | None, option(_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
+    Digits = Annotated[list[Any] | None, option(_pairs(int, "column=digits"), "COLUMN=DIGITS")]
+    Params = Annotated[list[Any] | None, option(_pairs(str, "parameter=value"), "NAME=VALUE")]
+    Pair = Annotated[Any, option(_pair, "N,K")]

@@ -79,10 +79,11 @@ def primary(
     """
     import numpy as np
 
+    from discreet.data.tabular.files import table_from
     from discreet.data.tabular.table import FIXED, PRIMARY, RULES, SAFE
 
     rules = _asked(p, q, coalition, dominance, threshold, range, request, zeros)
-    held = _table(table, meta)
+    held = table_from(table, meta)
     held.check_sums()
     if not rules and manual is None:
         raise InputError("no rule is given; say p, dominance, threshold, request, zeros or manual")
@@ -144,18 +145,6 @@ def primary(
     )
     flagged.check()
     return flagged
-
-
-def _table(table: Any, meta: str | Path | None) -> Table:
-    from discreet.data.tabular.table import Table
-
-    if isinstance(table, Table):
-        return table
-    if isinstance(table, str | Path):
-        from discreet.data.tabular.files import read_table
-
-        return read_table(Path(table), meta=None if meta is None else Path(meta))
-    raise InputError(f"expected a Table or the path of one, not an object of type {type(table).__name__}")
 
 
 def _asked(

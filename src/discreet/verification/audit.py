@@ -65,6 +65,7 @@ def audit(
     """
     import numpy as np
 
+    from discreet.data.tabular.files import table_from
     from discreet.verification.attack.attacker import Attacker
     from discreet.verification.audited import PUBLISHED, Audit
     from discreet.verification.feasible import centre_of
@@ -76,15 +77,18 @@ def audit(
 
     tell = progress or (lambda _stage, _part: None)
     tell("reading", 0.0)
-    held, bare, notes = patterned(_table(table, meta), None if pattern is None else Path(pattern))
+    held, bare, notes = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
     tell("checking", 0.0)
     held.check()
     centre = centre_of(held)
     if np.isnan(held.value).any():
         notes.append("values of suppressed cells are not known, so no level can be judged: intervals only")
         intervals = True
-        if certificate:
-            raise InputError(f"{held.source} does not hold the suppressed values, so nothing can be certified")
+        if certificate or singletons or sums:
+            raise InputError(
+                f"{held.source} does not hold the suppressed values, so nothing can be certified, and neither insiders "
+                "nor sums be judged; leave certificate, singletons and sums out"
+            )
     hidden = held.suppressed
     wanted = levels_of(held, secondaries=secondaries, strict=strict)
     attacker = Attacker(held, hidden, centre, whole=certificate)
@@ -106,7 +110,7 @@ def audit(
     insiders = None
     if singletons:
         tell("insiders", 0.0)
-        insiders = exposed_to(held, hidden, reach, wanted.seek_down[cells], wanted.seek_up[cells])
+        insiders = exposed_to(held, hidden, reach, wanted)
     # Unsafe cells that are published stand at their value.
     published = np.flatnonzero(bare)
     every = np.concatenate([cells, published])
@@ -119,9 +123,9 @@ def audit(
         every,
         centre[every] - np.concatenate([extremes.down, nothing])[order],
         centre[every] + np.concatenate([extremes.up, nothing])[order],
-        np.where(judged, centre[every] - wanted.down[every], np.nan),
-        np.where(judged, centre[every] + wanted.up[every], np.nan),
-        np.where(judged, wanted.width[every], np.nan),
+        np.where(judged, centre[every] - np.where(bare, held.lpl, wanted.down)[every], np.nan),
+        np.where(judged, centre[every] + np.where(bare, held.upl, wanted.up)[every], np.nan),
+        np.where(judged, np.where(bare, held.spl, wanted.width)[every], np.nan),
         np.concatenate([verdict, np.full(len(published), PUBLISHED, dtype=object)])[order],
         intervals,
         np.sort(unpick(held)),
@@ -131,18 +135,6 @@ def audit(
         certificate=proof,
         notes=(*held.notes, *notes),
     )
-
-
-def _table(table: Any, meta: str | Path | None) -> Table:
-    from discreet.data.tabular.table import Table
-
-    if isinstance(table, Table):
-        return table
-    if isinstance(table, str | Path):
-        from discreet.data.tabular.files import read_table
-
-        return read_table(Path(table), meta=None if meta is None else Path(meta))
-    raise InputError(f"expected a Table or the path of one, not an object of type {type(table).__name__}")
 
 
 def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, strict: bool) -> Certificate:

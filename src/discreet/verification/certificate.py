@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,6 +100,42 @@ def read_certificate(content: Mapping[str, Any]) -> Certificate:
     return Certificate(moves, proofs[:, 0], proofs[:, 1], proofs[:, 2])
 
 
+def recheck(
+    table: Any, certificate: str | Path, *, pattern: Any = None, meta: Any = None, strict: bool = False
+) -> tuple[int, list[str]]:
+    """Check a certificate file against a table, by additions alone.
+
+    Parameters
+    ----------
+    table, pattern, meta, strict
+        As given to discreet.audit when the certificate was made.
+    certificate : path
+        The certificate.
+
+    Returns
+    -------
+    cells : int
+        How many primary cells there are.
+    wrong : list of str
+        What is wrong; empty if every primary cell is proven to be protected.
+    """
+    from discreet.data.checks import check_readable
+    from discreet.data.tabular.files import table_from
+    from discreet.verification.pattern import patterned
+
+    held, bare, _ = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
+    held.check()
+    path = Path(certificate)
+    check_readable(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise InputError(f"{path.name} is no JSON file; audit the table with --certificate to make one") from None
+    proof = read_certificate(content)
+    wrong = [f"{held.name(int(cell))} is unsafe and published" for cell in np.flatnonzero(bare)]
+    return len(held.primary), wrong + refuted(held, held.suppressed, proof, strict=strict)
+
+
 def certificate_of(table: Table, reach: Reach, judged: Bools) -> Certificate:
     """Turn the solutions that an attacker was left with into moves, exact where that can be."""
     proofs = reach.proofs
@@ -168,7 +205,9 @@ def refuted(
         if why:
             wrong.append(f"move {number}: {why}")
     from discreet.data.tabular.table import PRIMARY
+    from discreet.verification.levels import levels_of
 
+    width = levels_of(table, secondaries=False, strict=strict).width
     shown = dict(zip(certificate.cells.tolist(), range(len(certificate.cells)), strict=True))
     demanded = np.flatnonzero(table.status == PRIMARY) if cells is None else cells
     for cell in demanded.tolist():
@@ -182,10 +221,11 @@ def refuted(
         for words, far, level in (
             ("down", -low, _exact(table.lpl[cell])),
             ("up", high, _exact(table.upl[cell])),
-            ("in all", high - low, _exact(table.spl[cell])),
+            ("in all", high - low, _exact(width[cell])),
         ):
-            # In exact arithmetic a strict level leaves no tolerance, on either side.
-            if (strict and words != "in all" and far <= level) or far < level - slack:
+            # In exact arithmetic a strict level leaves no tolerance, on either side; where there is none, neither is it.
+            exceeded = strict and words != "in all" and table.lpl[cell] + table.upl[cell] > 0
+            if (exceeded and far <= level) or far < level - slack:
                 wrong.append(f"{table.name(cell)}: does not come far enough {words}")
     return wrong
 
@@ -214,7 +254,10 @@ def _wrong_move(table: Table, hidden: Bools, move: Move) -> str:
         exact = Fraction(amount) / (move.unit or 1)
         value = _exact(table.value[cell])
         slack = Fraction(TOLERANCE) * max(Fraction(1), abs(value))
-        if value + exact < _exact(table.lower[cell]) - slack or value + exact > _exact(table.upper[cell]) + slack:
+        lower, upper = float(table.lower[cell]), float(table.upper[cell])
+        if (lower > -np.inf and value + exact < _exact(lower) - slack) or (
+            upper < np.inf and value + exact > _exact(upper) + slack
+        ):
             return f"{table.name(cell)} leaves its bounds"
         for entry in range(starts[cell], starts[cell + 1]):
             row = int(relations[entry])

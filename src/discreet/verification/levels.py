@@ -59,7 +59,8 @@ def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
     beyond = np.where(judged & strict & ~bare, 10 * _slack(table), 0.0)
     seek_down, seek_up = down + beyond, up + beyond
     wide = judged & (width > down + up)
-    seek_down[wide], seek_up[wide] = np.inf, np.inf
+    # The range may lie on either side; what one side has more than that is not needed.
+    seek_down[wide], seek_up[wide] = (np.maximum(seek, width)[wide] for seek in (seek_down, seek_up))
     return Levels(judged, down, up, width, seek_down, seek_up, strict)
 
 

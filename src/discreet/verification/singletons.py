@@ -13,8 +13,9 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.verification.attack.attacker import Attacker, Reach
-from discreet.verification.attack.proofs import SLACK
-from discreet.verification.attack.system import Bools, Floats, Ints
+from discreet.verification.attack.system import Bools, Ints
+from discreet.verification.audited import PROTECTED
+from discreet.verification.levels import Levels, verdicts
 
 if TYPE_CHECKING:
     from discreet.data.tabular.table import Table
@@ -39,7 +40,7 @@ def contributors(table: Table, hidden: Bools) -> Iterator[Ints]:
         yield np.array([cell], dtype=np.int64)
 
 
-def exposed_to(table: Table, hidden: Bools, reach: Reach, down: Floats, up: Floats) -> list[tuple[Ints, Ints]]:
+def exposed_to(table: Table, hidden: Bools, reach: Reach, levels: Levels) -> list[tuple[Ints, Ints]]:
     """Find the cells that a contributor could know too well, by contributor.
 
     Parameters
@@ -50,8 +51,8 @@ def exposed_to(table: Table, hidden: Bools, reach: Reach, down: Floats, up: Floa
         Which cells are not published.
     reach : Reach
         What was proven against an outsider, with its solutions kept.
-    down, up : arrays of float
-        How far each hidden cell must be able to go; 0 where it does not matter.
+    levels : Levels
+        What is asked of each cell.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def exposed_to(table: Table, hidden: Bools, reach: Reach, down: Floats, up: Floa
         # Only what was proven by moving a cell that this contributor knows has to be proven anew.
         shaken = np.unique(np.concatenate([users.get(int(place), np.empty(0, np.int64)) for place in places]))
         shaken = np.setdiff1d(shaken, places)
-        shaken = shaken[(down[shaken] > 0) | (up[shaken] > 0)]
+        shaken = shaken[levels.judged[reach.cells[shaken]]]
         if not len(shaken):
             continue
         rest = hidden.copy()
@@ -73,12 +74,12 @@ def exposed_to(table: Table, hidden: Bools, reach: Reach, down: Floats, up: Floa
         attacker = Attacker(table, rest)
         at = np.searchsorted(attacker.cells, reach.cells[shaken])
         wanted_down, wanted_up = np.zeros(len(attacker.cells)), np.zeros(len(attacker.cells))
-        wanted_down[at], wanted_up[at] = down[shaken], up[shaken]
+        cells = reach.cells[shaken]
+        wanted_down[at], wanted_up[at] = levels.seek_down[cells], levels.seek_up[cells]
         again = attacker.reach(wanted_down, wanted_up)
-        slack = SLACK * np.maximum(1.0, np.abs(np.nan_to_num(table.value[attacker.cells])))
-        short = (again.down < wanted_down - slack) | (again.up < wanted_up - slack)
+        short = verdicts(table, levels, cells, again.down[at], again.up[at]) != PROTECTED
         if short.any():
-            found.append((known, attacker.cells[short]))
+            found.append((known, cells[short]))
     return found
 
 

@@ -69,6 +69,15 @@ def read_table(path: str | Path, *, meta: str | Path | None = None) -> Table:
     return own.read(path)
 
 
+def table_from(table: object, meta: str | Path | None = None) -> Table:
+    """Take in a table: a `Table`, or the path of one."""
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, str | Path):
+        return read_table(table, meta=meta)
+    raise InputError(f"expected a Table or the path of one, not an object of type {type(table).__name__}")
+
+
 def rendered(table: Table, path: str | Path) -> dict[Path, bytes]:
     """Every file that writing a table to `path` makes, with its content; all of them are internal.
 

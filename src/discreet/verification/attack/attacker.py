@@ -18,7 +18,7 @@ from discreet.kernels.propagation import propagate
 from discreet.kernels.unpicking import unpick
 from discreet.verification.attack.grid import grid_of
 from discreet.verification.attack.network import Network, networks
-from discreet.verification.attack.proofs import SLACK, Proofs
+from discreet.verification.attack.proofs import SLACK, Proofs, short_of
 from discreet.verification.attack.system import Bools, Floats, Ints, System, system_of
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ BATCHES = 30
 LARGE = 2_000
 # Of so few columns, or so few that are open, each gets a program of its own.
 SMALL, FEW = 12, 8
+# Bounds are mostly whole, halves or percentages of the values.
+PARTS = (1, 2, 5, 10, 20, 100, 1_000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +78,8 @@ class Attacker:
     centre : array of float, optional
         A table that fits what is published, where the true values are not known.
     whole : bool
-        Whether to round bounds to whole units of the last decimal, inwards: what is found is then exact in decimals.
+        Whether to round bounds to whole units of the last decimal, inwards, or to parts of it if that would cut
+        something off: what is found is then exact in decimals.
     """
 
     def __init__(self, table: Table, hidden: Bools, centre: Floats | None = None, *, whole: bool = False) -> None:
@@ -86,16 +89,19 @@ class Attacker:
         self.cells = full.cells
         self.scale = _scale(table)
         lo, hi = _units(full.lo, self.scale), _units(full.hi, self.scale)
-        if whole:
-            lo, hi = np.ceil(lo), np.floor(hi)
-        self.whole = whole
         given = unpick(full.starts, full.columns, full.by_starts, full.by_rows, np.ones(len(full), np.bool_))
         lo[given], hi[given] = 0.0, 0.0
-        self.lo, self.hi = lo, hi
         # Bounds that nothing can exceed: what is proven to reach them needs no solver.
-        self.least, self.most = propagate(
+        least, most = propagate(
             full.starts, full.columns, full.coefficients, full.by_starts, full.by_rows, lo, hi, ROUNDS
         )
+        parts = _parts(lo, hi, least, most) if whole else None
+        self.whole = parts is not None
+        if parts is not None:
+            self.scale *= parts
+            lo, hi = np.ceil(_units(lo, parts)), np.floor(_units(hi, parts))
+            least, most = np.maximum(least * parts, lo), np.minimum(most * parts, hi)
+        self.lo, self.hi, self.least, self.most = lo, hi, least, most
         self.free = (self.most > 0) | (self.least < 0)
         self._full = full
 
@@ -278,7 +284,7 @@ class Attacker:
             for side in (1, -1):
                 wanted = proofs.wanted_up[column] if side > 0 else proofs.wanted_down[column]
                 reached = proofs.up[column] if side > 0 else proofs.down[column]
-                if reached >= wanted - SLACK * max(1.0, wanted):
+                if reached >= short_of(wanted):
                     continue
                 found = program.furthest(at, side, None if exact else float(wanted), interior=large)
                 if found is None:
@@ -299,13 +305,25 @@ def _scale(table: Table) -> float:
     return 10.0**table.decimals
 
 
+def _parts(lo: Floats, hi: Floats, least: Floats, most: Floats) -> int | None:
+    """The fewest parts of a unit in which bounds can be rounded inwards and cut off nothing that can be reached."""
+    for parts in PARTS:
+        low, high = np.ceil(_units(lo, parts)), np.floor(_units(hi, parts))
+        slack = SLACK * np.maximum(1.0, np.where(np.isfinite(lo), -lo, 0.0) + np.where(np.isfinite(hi), hi, 0.0))
+        if (low <= least * parts + slack).all() and (high >= most * parts - slack).all():
+            return parts
+    return None
+
+
 def _units(amounts: Floats, scale: float) -> Floats:
     """Amounts in units of the last decimal; those that are whole numbers of them but for rounding, exactly."""
     scaled = amounts * scale
     if scale == 1.0:
         return scaled.copy()
-    near = np.where(np.isfinite(scaled), np.rint(scaled), 0.0)
-    return np.where(np.abs(scaled - near) <= 1e-9 * np.maximum(1.0, np.abs(scaled)), near, scaled)
+    near = np.rint(scaled)
+    finite = np.isfinite(scaled)
+    off = np.abs(np.subtract(scaled, near, out=np.zeros_like(scaled), where=finite))
+    return np.where(finite & (off <= 1e-9 * np.maximum(1.0, np.abs(scaled))), near, scaled)
 
 
 def _raised(wanted: Floats) -> Floats:

@@ -141,6 +141,9 @@ def _from_relations(table: Table) -> Grid | None:
         size = int(lengths[mine[0]])
         if (lengths[mine] != size).any() or len(mine) * size != n:
             return None
+        # A line that starts in the middle would run over into the next.
+        if (cells[firsts[mine]] // one % size).any():
+            return None
         pattern = coefficients[firsts[mine][:, None] + np.arange(size)]
         pattern = pattern * np.where(pattern.sum(axis=1) < 0, -1.0, 1.0)[:, None] if size > 2 else pattern
         if (pattern != pattern[0]).any() or (np.abs(pattern[0]) != 1.0).any():

@@ -51,12 +51,12 @@ class Proofs:
     @property
     def open_up(self) -> Bools:
         """Columns that are not proven to go up as far as wanted."""
-        return self.up < self.wanted_up - SLACK * np.maximum(1.0, self.wanted_up)
+        return self.up < short_of(self.wanted_up)
 
     @property
     def open_down(self) -> Bools:
         """Columns that are not proven to go down as far as wanted."""
-        return self.down < self.wanted_down - SLACK * np.maximum(1.0, self.wanted_down)
+        return self.down < short_of(self.wanted_down)
 
     def harvest(self, columns: Ints, deviations: Floats) -> None:
         """Learn from a direction that obeys all relations: go along it, and against it, as far as the bounds allow."""
@@ -92,6 +92,12 @@ class Proofs:
             self.solutions.append(Solution(columns, deviations))
         self.up[columns[up]] = deviations[up]
         self.down[columns[down]] = -deviations[down]
+
+
+def short_of(wanted: Floats) -> Floats:
+    """What is as good as what is wanted, but for rounding; where there is no end to it, nothing less is."""
+    finite = np.where(np.isfinite(wanted), wanted, 0.0)
+    return np.where(np.isfinite(wanted), finite - SLACK * np.maximum(1.0, finite), wanted)
 
 
 def _simple(stretch: float) -> float:
