@@ -41,11 +41,11 @@ def spelled(by: Any) -> list[tuple[list[str], list[Any]]]:
     for said, held in items:
         item = said
         if isinstance(said, Dimension):
-            item, held = said.name, list(said.hierarchies)
+            item, held = said.name, [said]
         if not isinstance(item, str) or not item.strip():
             raise InputError(f"by must name columns, not hold an object of type {type(item).__name__}")
         name, *files = item.split("@")
-        if isinstance(held, Hierarchy | str | Path):
+        if held is not None and not isinstance(held, list | tuple):
             held = [held]
         found.append(([part.strip() for part in name.split(">")], [*files, *(held or [])]))
     if not found:
@@ -110,6 +110,8 @@ def dimension(
 def _made(
     dataset: Dataset, columns: list[str], hierarchies: list[Any], meta: Metadata | None, total: str, present: list[str]
 ) -> Dimension:
+    if hierarchies and isinstance(hierarchies[0], Dimension):
+        return hierarchies[0]
     name = columns[-1]
     variable = next((one for one in meta.variables if one.name == name), None) if meta is not None else None
     if variable is not None and not hierarchies and len(columns) == 1:

@@ -48,7 +48,7 @@ def dominance(n: int, k: float) -> Rule:
 
     def judge(table: Table) -> Verdict:
         together = _tops(table, n, f"({n},{k:g})-dominance").sum(axis=1)
-        return together > k / 100.0 * table.value, 100.0 / k * together - table.value
+        return together > k / 100.0 * table.value + _slack(table), 100.0 / k * together - table.value
 
     return Rule("dominance", f"the {n} largest above {k:g} % of the total", judge)
 
@@ -70,7 +70,7 @@ def request(k: float) -> Rule:
     def judge(table: Table) -> Verdict:
         asked = _needed(table, "asked", "request")
         _no_negatives(table, "request")
-        return (asked > 0) & (asked > k / 100.0 * table.value), 100.0 / k * asked - table.value
+        return (asked > 0) & (asked > k / 100.0 * table.value + _slack(table)), 100.0 / k * asked - table.value
 
     return Rule("request", f"above {k:g} % from one who asked for protection", judge)
 
@@ -89,11 +89,15 @@ def _estimate(name: str, share: float, coalition: int, words: str) -> Rule:
         tops = _tops(table, coalition + 1, f"the {name}% rule" if name == "p" else "the prior-posterior rule")
         rest = table.value - tops.sum(axis=1)
         wanted = share * tops[:, 0]
-        # Sums of decimal numbers may miss each other by their last bits.
-        slack = 1e-12 * np.abs(table.value)
-        return rest < wanted - slack, wanted - rest
+        return rest < wanted - _slack(table), wanted - rest
 
     return Rule(name, words, judge)
+
+
+def _slack(table: Table) -> Floats:
+    """By how much sums of decimal numbers may miss each other: their last bits."""
+    slack: Floats = 1e-12 * np.abs(table.value)
+    return slack
 
 
 def _company(coalition: int) -> str:

@@ -128,7 +128,9 @@ def tabulate(
                 source=f"the table of {dataset.name}",
             )
         )
-    return tables[0] if len(tables) == 1 else link(tables)
+    table = tables[0] if len(tables) == 1 else link(tables)
+    table.check_sums()
+    return table
 
 
 def _spans(parts: Sequence[Sequence[str]] | None, names: list[str]) -> list[list[int]]:

@@ -80,6 +80,11 @@ def audit(
     held, bare, notes = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
     tell("checking", 0.0)
     held.check()
+    if not held.suppressed.any() and not bare.any() and not held.rules:
+        raise InputError(
+            f"{held.source}: no cell is suppressed and none is known to be unsafe, so there is nothing to audit; find the "
+            "unsafe cells with discreet primary, or name a --pattern"
+        )
     centre = centre_of(held)
     if np.isnan(held.value).any():
         notes.append("values of suppressed cells are not known, so no level can be judged: intervals only")

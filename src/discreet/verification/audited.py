@@ -97,7 +97,7 @@ class Audit:
             "required_upper": self.required_upper,
             "required_width": self.required_width,
             "status": [STATUSES[status] for status in self.table.status[self.cells].tolist()],
-            "verdict": self.verdict.tolist(),
+            "verdict": [verdict or None for verdict in self.verdict.tolist()],
         }
         for axis, one in enumerate(self.table.dimensions):
             codes = pl.Series(list(one.codes), dtype=pl.String)
@@ -142,10 +142,7 @@ class Audit:
                 "Verdict", f"NOT PROTECTED: {len(failed):,} of {said['judged']:,} cells ({', '.join(words)}): {names}"
             )
         else:
-            level = "exceeds" if self.strict else "reaches"
-            lines += entry(
-                "Verdict", f"protected: every interval of the {said['judged']:,} judged cells {level} its level"
-            )
+            lines += entry("Verdict", self._protected(said["judged"]))
         lines += entry("Elimination", _count(len(self.eliminated), "follows", "follow") + " by subtraction alone")
         if self.insiders is not None:
             lines += entry("Insiders", self._insiders())
@@ -160,6 +157,13 @@ class Audit:
     def _attacker(self) -> str:
         how = "exact intervals" if self.exact else "levels shown to be reached, or not to be"
         return f"knows what is published, how it adds up and the bounds of every cell; {how}"
+
+    def _protected(self, judged: int) -> str:
+        level = "exceeds" if self.strict else "reaches"
+        if judged == 0:
+            return "no cell was to be judged"
+        cells = "the interval of the judged cell" if judged == 1 else f"every interval of the {judged:,} judged cells"
+        return f"protected: {cells} {level} its level"
 
     def _insiders(self) -> str:
         if not self.insiders:

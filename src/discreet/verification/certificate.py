@@ -93,11 +93,24 @@ def read_certificate(content: Mapping[str, Any]) -> Certificate:
     try:
         if content["schema"] != SCHEMA:
             raise ValueError
-        moves = [Move(np.array(m["cells"], np.int64), list(m["amounts"]), m["unit"]) for m in content["moves"]]
+        moves = [_read_move(move["cells"], move["amounts"], move["unit"]) for move in content["moves"]]
         proofs = np.array([[p["cell"], p["down"], p["up"]] for p in content["proofs"]], np.int64).reshape(-1, 3)
-    except (KeyError, TypeError, ValueError):
+        if ((proofs[:, 1:] < -1) | (proofs[:, 1:] >= len(moves))).any():
+            raise ValueError
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError(f"this is no certificate ({SCHEMA}); audit the table with --certificate to make one") from None
     return Certificate(moves, proofs[:, 0], proofs[:, 1], proofs[:, 2])
+
+
+def _read_move(cells: list[Any], amounts: list[Any], unit: Any) -> Move:
+    whole = all(type(amount) is int for amount in amounts)
+    if len(cells) != len(amounts) or any(type(cell) is not int for cell in cells):
+        raise ValueError
+    if unit is None and not (whole or all(np.isfinite(float(amount)) for amount in amounts)):
+        raise ValueError
+    if unit is not None and not (whole and type(unit) is int and unit > 0):
+        raise ValueError
+    return Move(np.array(cells, np.int64), list(amounts), unit)
 
 
 def recheck(
@@ -125,6 +138,8 @@ def recheck(
 
     held, bare, _ = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
     held.check()
+    if np.isnan(held.value).any():
+        raise InputError(f"{held.source} does not hold the suppressed values, so no certificate can be checked")
     path = Path(certificate)
     check_readable(path)
     try:

@@ -56,7 +56,9 @@ def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
     bare = judged & (down + up + width == 0)
     # A narrower range than a unit cannot be asked of a cell that its bounds hold closer.
     width[bare] = np.minimum(unit, (table.upper - table.lower)[bare])
-    beyond = np.where(judged & strict & ~bare, 10 * _slack(table), 0.0)
+    # Well beyond what counts as reached, be it in parts of the value or of the level.
+    more = np.maximum(_slack(table), TOLERANCE * np.maximum(down, up))
+    beyond = np.where(judged & strict & ~bare, 10 * more, 0.0)
     seek_down, seek_up = down + beyond, up + beyond
     wide = judged & (width > down + up)
     # The range may lie on either side; what one side has more than that is not needed.

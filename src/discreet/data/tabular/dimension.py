@@ -110,7 +110,8 @@ class Dimension:
                 code = stack[-1]
                 above = {int(row[code]) for row in self.parents if row[code] >= 0}
                 waiting = [parent for parent in above if found[parent] is None]
-                if len(stack) > len(self.codes):
+                # Each code on the way up adds the codes above it, one for each hierarchy at most.
+                if len(stack) > 1 + len(self.codes) * len(self.hierarchies):
                     raise InputError(
                         f"dimension '{self.name}': '{self.codes[code]}' is part of itself by way of several hierarchies"
                     )

@@ -123,6 +123,10 @@ class Hierarchy:
     @classmethod
     def _grown(cls, above: dict[str, str], total: str, source: str) -> Hierarchy:
         """The tree in depth-first order, which finds cycles: what is on one is never reached from the total."""
+        if total in above:
+            raise InputError(
+                f"{source}: the code '{total}' of the total is also a code below it; name the total differently"
+            )
         below: dict[str, list[str]] = {}
         for code, parent in above.items():
             below.setdefault(parent, []).append(code)
@@ -197,7 +201,7 @@ class Hierarchy:
         for row in rows:
             parent = total
             for name, value in zip(columns, row, strict=True):
-                if value is None or value == parent:
+                if value is None or str(value) == parent:
                     continue
                 code = str(value)
                 if above.setdefault(code, parent) != parent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,13 +109,14 @@ class Places:
     """
 
     def __init__(self, sizes: Sequence[int], codes: NDArray[np.int32]) -> None:
+        # As Python's numbers, which do not overflow before the check.
+        if math.prod(int(size) for size in sizes) >= 1 << 62:
+            raise InputError("the dimensions have too many combinations of codes for one table; leave some out")
         self.strides = np.ones(len(sizes), dtype=np.int64)
         span = 1
         for at in range(len(sizes) - 1, -1, -1):
             self.strides[at] = span
             span *= int(sizes[at])
-        if span >= 1 << 62:
-            raise InputError("the dimensions have too many combinations of codes for one table; leave some out")
         self.span = span
         self.keys = codes.astype(np.int64) @ self.strides
         self._dense: NDArray[np.int32] | None = None

@@ -229,6 +229,7 @@ class Table:
         """Refuse a table that contradicts itself: sums, bounds and levels."""
         self.check_sums()
         slack = TOLERANCE * np.maximum(1.0, np.abs(np.nan_to_num(self.value)))
+        self._refuse(np.isnan(self.lower) | np.isnan(self.upper), "a bound that is missing", "give it one")
         self._refuse(self.lower > self.upper, "a lower bound above the upper bound", "exchange or correct them")
         for name, beyond in (
             ("below its lower bound", self.lower - self.value > slack),
@@ -248,7 +249,7 @@ class Table:
         ):
             self._refuse(
                 primary & beyond,
-                f"a {words} protection level beyond its {words} bound",
+                f"{'an' if words == 'upper' else 'a'} {words} protection level beyond its {words} bound",
                 "no suppression can protect it; lower the level or widen the bound",
             )
         self._refuse(

@@ -83,10 +83,18 @@ class Program:
         return found
 
     def _solved(self, *, interior: bool) -> Floats | None:
-        self._highs.clearSolver()
-        self._highs.setOptionValue("solver", "ipm" if interior else "simplex")
-        self._highs.run()
-        status = self._highs.getModelStatus()
-        if status in (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible):
-            return None
-        return np.array(self._highs.getSolution().col_value)
+        usual = "ipm" if interior else "simplex"
+        # Numbers of very different sizes may be too much for one method; presolved, or for the other, they are not.
+        for solver, presolve in ((usual, "off"), ("simplex", "on"), ("ipm", "on")):
+            self._highs.clearSolver()
+            self._highs.setOptionValue("solver", solver)
+            self._highs.setOptionValue("presolve", presolve)
+            self._highs.run()
+            self._highs.setOptionValue("presolve", "off")
+            status = self._highs.getModelStatus()
+            if status in (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible):
+                return None
+            if status == highspy.HighsModelStatus.kOptimal:
+                return np.array(self._highs.getSolution().col_value)
+        # What no method has solved proves nothing.
+        return np.zeros(len(self.system))

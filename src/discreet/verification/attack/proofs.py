@@ -9,6 +9,8 @@ import numpy as np
 from discreet.verification.attack.system import Bools, Floats, Ints
 
 SLACK = 1e-9
+# Solutions are shrunk to simple fractions only: denominators stay small.
+LARGEST = 60
 # A deviation below this part of the largest one in its solution is rounding, not a move.
 DUST = 1e-11
 
@@ -69,7 +71,7 @@ class Proofs:
             room = np.where(direction > 0, self.hi[columns], self.lo[columns])
             longest = float((room / direction).min())
             if self.whole and 0 < longest < np.inf:
-                longest = _simple(longest)
+                longest = _simple(longest, float(np.abs(direction).max()))
             if longest > 0 and np.isfinite(longest):
                 self._learn(columns, direction * longest)
             elif longest > 0:
@@ -101,6 +103,8 @@ def short_of(wanted: Floats) -> Floats:
 
 
 def _simple(stretch: float) -> float:
-    """The largest whole number up to a stretch, or the largest fraction 1/m."""
+    """The largest whole number up to a stretch, or the largest fraction 1/m; 0 if m would be large."""
     near = stretch * (1 + 1e-7)
-    return float(np.floor(near)) if near >= 1 else 1.0 / float(np.ceil(1.0 / near))
+    if near >= 1:
+        return float(np.floor(near))
+    return 1.0 / float(np.ceil(1.0 / near)) if near * LARGEST >= 1 else 0.0
