@@ -49,7 +49,15 @@ def _cell(table: Table, item: Any) -> int:
             raise InputError(f"there is no cell {item}; the cells of {table.source} are 0 to {len(table) - 1}")
         return int(item)
     names = [one.name for one in table.dimensions]
-    codes = [item.get(name) for name in names] if isinstance(item, Mapping) else list(item)
+    if not names:
+        raise InputError(f"{table.source} has no named dimensions; name its cells by their numbers")
+    if isinstance(item, Mapping):
+        lost = [str(name) for name in item if name not in names]
+        if lost:
+            raise InputError(f"{table.source} has no dimension {listed(lost)}; it has {', '.join(names)}")
+        codes = [item.get(name) for name in names]
+    else:
+        codes = list(item) if isinstance(item, Iterable) and not isinstance(item, str) else [item]
     if len(codes) != len(names):
         raise InputError(f"a cell must be named by a code for each of {', '.join(names)}")
     key = 0
@@ -62,6 +70,12 @@ def _cell(table: Table, item: Any) -> int:
     if found < 0:
         raise InputError(f"{table.source} has no cell {' × '.join(map(str, codes))}; nobody contributes to it")
     return found
+
+
+def _whole(number: Any) -> int:
+    if float(number) != int(number):
+        raise ValueError
+    return int(number)
 
 
 def _from_frame(table: Table, manual: Any) -> Named:
@@ -79,7 +93,7 @@ def _from_frame(table: Table, manual: Any) -> Named:
     cells = []
     for row, item in enumerate(frame.select(needed).iter_rows()):
         try:
-            cells.append(_cell(table, int(item[0]) if needed == ["cell"] else item))
+            cells.append(_cell(table, _whole(item[0]) if needed == ["cell"] else item))
         except (InputError, ValueError, TypeError) as error:
             why = error if isinstance(error, InputError) else "the number of a cell is no whole number"
             raise InputError(f"{dataset.name}, {dataset.place(row)}: {why}") from None

@@ -111,7 +111,7 @@ def primary(
     if short.any():
         # Nothing is below zero, and everybody knows it.
         lpl[short] = room[short]
-        notes.append(f"the lower protection level of {int(short.sum())} cells ends at zero")
+        notes.append(f"the lower protection level of {int(short.sum())} cells ends at their lower bound")
     high = (status == PRIMARY) & (held.value + upl > upper) & (bounds is None)
     if high.any():
         # A level above what anybody expects widens what is taken to be expected, for every cell alike.
@@ -256,7 +256,9 @@ def _bounds(table: Table, bounds: Any) -> tuple[Any, Any]:
         try:
             number = float(text.rstrip("%"))
         except ValueError:
-            raise InputError(f"bounds: '{text}' is neither a number nor a percentage") from None
+            number = float("nan")
+        if number != number:
+            raise InputError(f"bounds: '{text}' is neither a number nor a percentage")
         # A percentage of a negative value turns round: 150 % of it is the lower end.
         found.append(number / 100.0 * table.value if text.endswith("%") else np.full(len(table), number))
     return np.minimum(*found), np.maximum(*found)

@@ -117,7 +117,9 @@ def _tops(table: Table, places: int, rule: str) -> Floats:
     if table.tops is None:
         raise InputError(f"{table.source} does not hold the largest contributions, which {rule} looks at")
     kept = table.tops.shape[1]
-    if kept < places and (table.count is None or (table.count > kept).any()):
+    # A weighted count does not tell how many contributors there are.
+    counted = table.count is not None and not (table.count % 1).any()
+    if kept < places and not (counted and table.count is not None and (table.count <= kept).all()):
         raise InputError(
             f"{table.source} holds the {kept} largest contributions to each cell, but {rule} looks at {places}; make "
             f"the table with --top {places}"
@@ -130,6 +132,11 @@ def _no_negatives(table: Table, rule: str) -> None:
     below = table.value < 0
     if table.tops is not None:
         below |= (table.tops < 0).any(axis=1)
+    if table.rules.get("negatives") and not below.any():
+        raise InputError(
+            f"{table.source} was made from {table.rules['negatives']:,} negative contributions; {rule} has no meaning "
+            "for them. Use absolute values, or the threshold rule"
+        )
     if below.any():
         names = listed([table.name(int(cell)) for cell in np.flatnonzero(below)])
         raise InputError(

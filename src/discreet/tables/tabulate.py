@@ -109,6 +109,8 @@ def tabulate(
     if not kept.any():
         raise InputError(f"{dataset.name}: no record has a value of '{value}'")
     spans = _spans(parts, [one.name for one in dimensions])
+    # The largest contributions do not show whether any is negative, and some rules must know.
+    negatives = int((given.amount < 0).sum())
     tables = []
     for span in spans:
         inside = [dimensions[axis] for axis in span]
@@ -124,6 +126,7 @@ def tabulate(
                 sole=cells.sole,
                 decimals=cells.decimals,
                 response=value,
+                rules={"negatives": negatives} if negatives else {},
                 notes=tuple(notes),
                 source=f"the table of {dataset.name}",
             )
@@ -204,4 +207,6 @@ def _asked(dataset: Dataset, name: str, meta: Metadata | None) -> NDArray[Any]:
     variable = next((one for one in meta.variables if one.name == name), None) if meta is not None else None
     if variable is not None and variable.request:
         return codes.is_in(list(variable.request)).to_numpy()
-    return (~codes.str.to_lowercase().is_in(["", "0", "false", "no", "n"])).to_numpy()
+    # However a zero is written: a column of numbers with gaps has 0.0.
+    zero = (codes.cast(pl.Float64, strict=False) == 0.0).fill_null(value=False)
+    return (~(zero | codes.str.to_lowercase().is_in(["", "false", "no", "n"]))).to_numpy()

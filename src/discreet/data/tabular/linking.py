@@ -46,6 +46,7 @@ def link(tables: Sequence[Table]) -> Table:
     shared = codes[first]
     columns = {name: _stacked(tables, name) for name in ("value", "cost", "lower", "upper", "lpl", "upl", "spl")}
     status = np.concatenate([table.status for table in tables])
+    _agreeable(tables, dimensions, shared, status, which)
     rule = np.zeros(len(first), np.int32)
     np.bitwise_or.at(rule, which, np.concatenate([table.rule for table in tables]))
     places = Places([len(one.codes) for one in dimensions], shared)
@@ -118,6 +119,28 @@ def _agree(tables: Sequence[Table], first: NDArray[np.int64]) -> None:
         starts = np.concatenate([[0], np.cumsum([len(table) for table in tables])])
         names = [tables[owners[at]].name(int(at - starts[owners[at]])) for at in wrong.tolist()]
         raise InputError(f"linked tables disagree on the value of {len(wrong)} cells they share: {listed(names)}")
+
+
+def _agreeable(
+    tables: Sequence[Table],
+    dimensions: Sequence[Dimension],
+    codes: NDArray[np.int32],
+    status: NDArray[np.uint8],
+    which: NDArray[Any],
+) -> None:
+    """Refuse a cell that is unsafe in one table and may not be suppressed in another."""
+    unsafe, fixed = np.zeros(len(codes), dtype=np.bool_), np.zeros(len(codes), dtype=np.bool_)
+    unsafe[which[status == PRIMARY]] = True
+    fixed[which[status == FIXED]] = True
+    both = np.flatnonzero(unsafe & fixed)
+    if len(both):
+        names = [
+            " × ".join(f"{one.name}={one.codes[code]}" for one, code in zip(dimensions, codes[cell], strict=True))
+            for cell in both.tolist()
+        ]
+        raise InputError(
+            f"linked tables disagree on {listed(names)}: unsafe in one, not to be suppressed in another; take one back"
+        )
 
 
 def _stacked(tables: Sequence[Table], name: str) -> NDArray[np.float64]:

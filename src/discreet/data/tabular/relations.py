@@ -183,18 +183,10 @@ def relations_of(
     count = 0
     for part in parts:
         inside = np.flatnonzero(_belongs(dimensions, part, codes))
+        sums = {(axis, way): _sums(dimensions, axis, way, codes, inside, places) for axis, ways in part for way in ways}
         for axis, ways in part:
             for way in ways:
-                parents = dimensions[axis].parents[way][codes[inside, axis]]
-                child = inside[parents >= 0]
-                step = (parents[parents >= 0] - codes[child, axis]) * places.strides[axis]
-                total = places.find(places.keys[child] + step)
-                if (total < 0).any():
-                    lost = child[np.argmin(total)]
-                    raise InputError(
-                        f"{_words(dimensions, codes[lost])}: the table has this cell but not the total it belongs to "
-                        f"in '{dimensions[axis].name}'; give the table all its sub-totals"
-                    )
+                child, total = sums[axis, way]
                 # Linked tables share margins: a relation that an earlier part has already is not said twice.
                 seen = known.setdefault((axis, way), np.zeros(n, dtype=np.bool_))
                 fresh = ~seen[total]
@@ -204,7 +196,7 @@ def relations_of(
                 rows.append(number[total[fresh]])
                 cells.append(child[fresh].astype(np.int32))
                 totals.append(heads.astype(np.int32))
-                implied.append(_implied(dimensions, part, axis, codes[heads]))
+                implied.append(_implied(dimensions, part, (axis, way), sums, n)[heads])
                 seen[heads] = True
                 count += len(heads)
     head = np.concatenate([*totals, np.empty(0, np.int32)])
@@ -220,24 +212,60 @@ def relations_of(
     )
 
 
-def _implied(dimensions: Sequence[Dimension], part: Part, axis: int, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which relations over an axis follow from others.
+Sums = tuple[NDArray[np.int64], NDArray[np.int32]]
+
+
+def _sums(
+    dimensions: Sequence[Dimension],
+    axis: int,
+    way: int,
+    codes: NDArray[np.int32],
+    inside: NDArray[np.int64],
+    places: Places,
+) -> Sums:
+    """The cells that are part of a sum over an axis by one hierarchy, and the cell that each is part of."""
+    parents = dimensions[axis].parents[way][codes[inside, axis]]
+    child = inside[parents >= 0]
+    step = (parents[parents >= 0] - codes[child, axis]) * places.strides[axis]
+    total = places.find(places.keys[child] + step)
+    if (total < 0).any():
+        lost = child[np.argmin(total)]
+        raise InputError(
+            f"{_words(dimensions, codes[lost])}: the table has this cell but not the total it belongs to in "
+            f"'{dimensions[axis].name}'; give the table all its sub-totals"
+        )
+    return child, total
+
+
+def _implied(
+    dimensions: Sequence[Dimension], part: Part, own: tuple[int, int], sums: dict[tuple[int, int], Sums], n: int
+) -> NDArray[np.bool_]:
+    """At which totals the relation over an axis by one hierarchy follows from others.
 
     Take the axes in an order. A relation whose code on an earlier axis is a sum is itself the sum of the relations at
-    the codes below, since these add up over the earlier axis for every cell in it. Hierarchical axes come first: a
-    table of two dimensions, one of them flat, is then a network.
+    the codes below, since these add up over the earlier axis for every cell in it. That needs all of these relations:
+    a cell below that has no cells below itself over the axis, or a part of the relation that has none over the earlier
+    axis, is a zero that only this relation tells. Hierarchical axes come first: a table of two dimensions, one of them
+    flat, is then a network.
     """
     order = sorted(part, key=lambda span: (dimensions[span[0]].is_flat, span[0]))
-    follows = np.zeros(len(codes), dtype=np.bool_)
+    follows = np.zeros(n, dtype=np.bool_)
+    child, total = sums[own]
     for earlier, ways in order:
-        if earlier == axis:
+        if earlier == own[0]:
             break
-        inner = np.zeros(len(dimensions[earlier].codes), dtype=np.bool_)
         for way in ways:
-            parents = dimensions[earlier].parents[way]
-            inner[parents[parents >= 0]] = True
-        follows |= inner[codes[:, earlier]]
+            below, above = sums[earlier, way]
+            sum_here, sum_there = _marked(total, n), _marked(above, n)
+            lacking = _marked(above[~sum_here[below]], n) | _marked(total[~sum_there[child]], n)
+            follows |= sum_there & ~lacking
     return follows
+
+
+def _marked(cells: NDArray[Any], n: int) -> NDArray[np.bool_]:
+    marked = np.zeros(n, dtype=np.bool_)
+    marked[cells] = True
+    return marked
 
 
 def _belongs(dimensions: Sequence[Dimension], part: Part, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
