@@ -80,10 +80,10 @@ def audit(
     held, bare, notes = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
     tell("checking", 0.0)
     held.check()
-    if not held.suppressed.any() and not bare.any() and not held.rules:
+    if not held.suppressed.any() and not bare.any() and "words" not in held.rules:
         raise InputError(
-            f"{held.source}: no cell is suppressed and none is known to be unsafe, so there is nothing to audit; find the "
-            "unsafe cells with discreet primary, or name a --pattern"
+            f"{held.source}: no cell is suppressed and none is known to be unsafe, so there is nothing to audit; find "
+            "the unsafe cells with discreet primary, or name a --pattern"
         )
     centre = centre_of(held)
     if np.isnan(held.value).any():

@@ -238,7 +238,7 @@ def refuted(
             ("up", high, _exact(table.upl[cell])),
             ("in all", high - low, _exact(width[cell])),
         ):
-            # In exact arithmetic a strict level leaves no tolerance, on either side; where there is none, neither is it.
+            # In exact arithmetic a strict level leaves no tolerance, on either side; where none is asked, none is.
             exceeded = strict and words != "in all" and table.lpl[cell] + table.upl[cell] > 0
             if (exceeded and far <= level) or far < level - slack:
                 wrong.append(f"{table.name(cell)}: does not come far enough {words}")

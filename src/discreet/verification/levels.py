@@ -54,8 +54,7 @@ def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
     down, up, width = (np.where(judged, level, 0.0) for level in (table.lpl, table.upl, table.spl))
     unit = 10.0 ** -(table.decimals if table.decimals is not None else 6)
     bare = judged & (down + up + width == 0)
-    # A narrower range than a unit cannot be asked of a cell that its bounds hold closer.
-    width[bare] = np.minimum(unit, (table.upper - table.lower)[bare])
+    width[bare] = unit
     # Well beyond what counts as reached, be it in parts of the value or of the level.
     more = np.maximum(_slack(table), TOLERANCE * np.maximum(down, up))
     beyond = np.where(judged & strict & ~bare, 10 * more, 0.0)

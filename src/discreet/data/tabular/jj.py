@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.data.checks import check_readable
 from discreet.data.tabular.files_text import word
-from discreet.data.tabular.relations import Relations
+from discreet.data.tabular.relations import Relations, built
 from discreet.data.tabular.table import PRIMARY, RULES, STATUSES, Table
 from discreet.errors import InputError
 
@@ -166,4 +166,4 @@ def _relations(numbers: NDArray[np.float64], first: int, at: dict[str, NDArray[n
     keys = np.sort(rows * n + cells)
     if (keys[1:] == keys[:-1]).any():
         return None
-    return Relations(starts, cells.astype(np.int32), coefficients, rhs, n)
+    return built(rows, cells, coefficients, rhs, n)

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.data.tabular.dimension import Dimension
 from discreet.data.tabular.hierarchy import Hierarchy
-from discreet.data.tabular.relations import Part, Relations
+from discreet.data.tabular.relations import Part, Relations, built
 from discreet.data.tabular.table import Table
 from discreet.errors import InputError
 
@@ -138,7 +138,8 @@ def _relations(said: Mapping[str, Any]) -> Relations:
     )
     if not regular:
         raise ValueError
-    return Relations(starts, cells, coefficients, rhs, n)
+    rows = np.repeat(np.arange(len(rhs), dtype=np.int32), np.diff(starts))
+    return built(rows, cells, coefficients, rhs, n)
 
 
 def _plain(held: Any) -> Any:

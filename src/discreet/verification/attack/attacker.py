@@ -18,7 +18,7 @@ from discreet.kernels.propagation import propagate
 from discreet.kernels.unpicking import unpick
 from discreet.verification.attack.grid import grid_of
 from discreet.verification.attack.network import Network, networks
-from discreet.verification.attack.proofs import SLACK, Proofs, short_of
+from discreet.verification.attack.proofs import SLACK, Proofs
 from discreet.verification.attack.system import Bools, Floats, Ints, System, system_of
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ BATCHES = 30
 LARGE = 2_000
 # Of so few columns, or so few that are open, each gets a program of its own.
 SMALL, FEW = 12, 8
+# What comes so near, in parts of what is wanted, may well reach it.
+NEAR = 1 - 1e-5
 # Bounds are mostly whole, halves or percentages of the values.
 PARTS = (1, 2, 5, 10, 20, 100, 1_000)
 
@@ -139,7 +141,8 @@ class Attacker:
             wanted_down, wanted_up = _raised(wanted_down), _raised(wanted_up)
         # More than the single relations allow is not to be had: what is wanted ends there, and is then known exactly.
         capped_down, capped_up = np.minimum(wanted_down, -self.least), np.minimum(wanted_up, self.most)
-        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, keep=keep, whole=self.whole)
+        sizes = np.abs(self.centre[self.cells]) * self.scale
+        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, sizes, keep=keep, whole=self.whole)
         final = ~self.free
         columns = np.flatnonzero(self.free)
         if len(columns):
@@ -147,8 +150,9 @@ class Attacker:
             if flat.any():
                 self._flow(columns[flat], signs, flat, proofs, exact=exact)
             if (~flat).any():
-                self._solve(columns, flat, proofs, exact=exact, tell=tell)
-        slack = SLACK * np.maximum(1.0, np.abs(self.centre[self.cells]) * self.scale)
+                levels = _units(down, self.scale), _units(up, self.scale)
+                self._solve(columns, flat, proofs, levels, exact=exact, tell=tell)
+        slack = SLACK * np.maximum(1.0, sizes)
         stuck_up = (proofs.up < wanted_up - slack) | exact
         stuck_down = (proofs.down < wanted_down - slack) | exact
         final |= stuck_up & stuck_down
@@ -177,7 +181,9 @@ class Attacker:
             reached = proofs.up if side > 0 else proofs.down
             reached[columns[asked]] = np.maximum(reached[columns[asked]], amounts)
 
-    def _solve(self, columns: Ints, flat: Bools, proofs: Proofs, *, exact: bool, tell: Tell) -> None:
+    def _solve(
+        self, columns: Ints, flat: Bools, proofs: Proofs, levels: tuple[Floats, Floats], *, exact: bool, tell: Tell
+    ) -> None:
         """Boxes and linear programs for the other components."""
         from discreet.verification.attack.program import Program
 
@@ -198,7 +204,8 @@ class Attacker:
             program = Program(self.system.part(inside), vertices=proofs.solutions is not None)
             if len(mine) > SMALL:
                 self._together(program, mine, proofs, exact=exact)
-            self._singly(program, mine, proofs, exact=exact, tell=_share(tell, done / every, len(group) / every))
+            part = _share(tell, done / every, len(group) / every)
+            self._singly(program, mine, proofs, levels, exact=exact, tell=part)
             done += len(group)
 
     def _boxes(self, columns: Ints, proofs: Proofs) -> None:
@@ -255,7 +262,7 @@ class Attacker:
             found = program.together(weights, lo, hi, interior=len(mine) >= LARGE)
             if found is None:
                 return
-            proofs.harvest(mine, found)
+            proofs.harvest(mine, found, program.missed(found))
             after = self._count(proofs, mine)
             still = proofs.open_up[mine] | proofs.open_down[mine]
             turned = np.where(np.abs(found) > SLACK, -np.sign(found), generator.choice([-1.0, 1.0], len(mine)))
@@ -275,22 +282,41 @@ class Attacker:
     def _count(proofs: Proofs, mine: Ints) -> int:
         return int(proofs.open_up[mine].sum() + proofs.open_down[mine].sum())
 
-    def _singly(self, program: Program, mine: Ints, proofs: Proofs, *, exact: bool, tell: Tell) -> None:
+    def _singly(
+        self,
+        program: Program,
+        mine: Ints,
+        proofs: Proofs,
+        levels: tuple[Floats, Floats],
+        *,
+        exact: bool,
+        tell: Tell,
+    ) -> None:
         """One program for each cell and side that is still open."""
         large = len(mine) >= LARGE
+        ways = (
+            (1, proofs.up, proofs.wanted_up, proofs.enough_up, levels[1]),
+            (-1, proofs.down, proofs.wanted_down, proofs.enough_down, levels[0]),
+        )
         for at, column in enumerate(mine.tolist()):
             if exact and at % 64 == 0:
                 tell(at / len(mine))
-            for side in (1, -1):
-                wanted = proofs.wanted_up[column] if side > 0 else proofs.wanted_down[column]
-                reached = proofs.up[column] if side > 0 else proofs.down[column]
-                if reached >= short_of(wanted):
+            for side, reached, wanted, enough, level in ways:
+                if reached[column] >= enough[column]:
                     continue
-                found = program.furthest(at, side, None if exact else float(wanted), interior=large)
+                limit = None if exact else float(wanted[column])
+                found = program.furthest(at, side, limit, interior=large)
+                if found is not None:
+                    proofs.harvest(mine, found, program.missed(found))
+                    lost = reached[column] < side * found[at] * NEAR
+                    near = not exact or abs(reached[column] - level[column]) <= (1 - NEAR) * level[column]
+                    if large and reached[column] < enough[column] and (lost or near):
+                        # Interior points lose what they do not hit: ends at a bound, and levels that are just reached.
+                        found = program.furthest(at, side, limit, interior=True, sharp=True)
+                        if found is not None:
+                            proofs.harvest(mine, found, program.missed(found))
                 if found is None:
-                    (proofs.up if side > 0 else proofs.down)[column] = np.inf
-                else:
-                    proofs.harvest(mine, found)
+                    reached[column] = np.inf
 
 
 def _share(tell: Tell, start: float, part: float) -> Tell:

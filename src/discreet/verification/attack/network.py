@@ -25,15 +25,8 @@ class Network:
 
     def __init__(self, system: System, signs: Ints) -> None:
         self.system = system
-        ground = len(system.relations)
-        count = np.diff(system.by_starts)
-        turned = system.by_coefficients * signs[system.by_rows]
-        columns = np.repeat(np.arange(len(system)), count)
-        tail, head = np.full(len(system), ground), np.full(len(system), ground)
-        tail[columns[turned < 0]] = system.by_rows[turned < 0]
-        head[columns[turned > 0]] = system.by_rows[turned > 0]
-        self._ends = tail, head
-        self._around = adjacency(tail, head, ground + 1)
+        self._ends = ends_of(system, signs)
+        self._around = adjacency(*self._ends, len(system.relations) + 1)
         room = np.concatenate([system.hi, -system.lo])
         self._tolerance = DUST * float(room[np.isfinite(room)].max(initial=1.0))
         whole = (np.rint(room) == room) | np.isinf(room)
@@ -51,6 +44,17 @@ class Network:
         tail, head = self._ends
         lo, hi = self.system.lo, self.system.hi
         return circulation(tail, head, lo, hi, *self._around, column, side, limit, self._tolerance)
+
+
+def ends_of(system: System, signs: Ints) -> tuple[Ints, Ints]:
+    """The relation that each column leaves and the one it enters; one more than there are stands for none."""
+    ground = len(system.relations)
+    turned = system.by_coefficients * signs[system.by_rows]
+    columns = np.repeat(np.arange(len(system)), np.diff(system.by_starts))
+    tail, head = np.full(len(system), ground), np.full(len(system), ground)
+    tail[columns[turned < 0]] = system.by_rows[turned < 0]
+    head[columns[turned > 0]] = system.by_rows[turned > 0]
+    return tail, head
 
 
 def networks(system: System) -> tuple[Bools, Ints]:

@@ -6,10 +6,16 @@ takes from the basis of the program before: that one is optimal for another cell
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 import highspy
 import numpy as np
 
 from discreet.verification.attack.system import Floats, System
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
@@ -17,10 +23,8 @@ OPTIONS: dict[str, bool | int | float | str] = {
     "parallel": "off",
     "random_seed": 0,
     "solver": "simplex",
-    "presolve": "off",
-    "primal_feasibility_tolerance": 1e-9,
-    "dual_feasibility_tolerance": 1e-9,
 }
+FINE, COARSE = 1e-9, 1e-7
 
 
 class Program:
@@ -36,6 +40,7 @@ class Program:
 
     def __init__(self, system: System, *, vertices: bool) -> None:
         self.system = system
+        self._vertices = vertices
         self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in OPTIONS.items():
             self._highs.setOptionValue(name, value)
@@ -60,13 +65,31 @@ class Program:
             np.zeros(n, np.int32),
         )
 
-    def furthest(self, column: int, side: int, limit: float | None, *, interior: bool) -> Floats | None:
-        """Deviations that bring a column as far to one side as it can go, or a limit; None if it goes on for ever."""
+    @cached_property
+    def _matrix(self) -> csr_array:
+        from scipy.sparse import csr_array
+
+        shape = len(self.system.relations), len(self.system)
+        return csr_array((self.system.coefficients, self.system.columns, self.system.starts), shape=shape)
+
+    def missed(self, deviations: Floats) -> float:
+        """By how much deviations miss a relation at most: interior points obey them but for a tolerance."""
+        return float(np.abs(self._matrix @ deviations).max(initial=0.0))
+
+    def furthest(
+        self, column: int, side: int, limit: float | None, *, interior: bool, sharp: bool = False
+    ) -> Floats | None:
+        """Deviations that bring a column as far to one side as it can go, or a limit; None if it goes on for ever.
+
+        Interior points stop a little short of it, unless they are to be sharp, which takes longer.
+        """
         if limit is not None:
             ends = (float(self.system.lo[column]), limit) if side > 0 else (-limit, float(self.system.hi[column]))
             self._highs.changeColBounds(column, *ends)
         self._highs.changeColCost(column, float(side))
+        self._highs.setOptionValue("run_crossover", "on" if sharp or self._vertices else "off")
         found = self._solved(interior=interior)
+        self._highs.setOptionValue("run_crossover", "on" if self._vertices else "off")
         self._highs.changeColCost(column, 0.0)
         self._highs.changeColBounds(column, float(self.system.lo[column]), float(self.system.hi[column]))
         return found
@@ -84,13 +107,20 @@ class Program:
 
     def _solved(self, *, interior: bool) -> Floats | None:
         usual = "ipm" if interior else "simplex"
-        # Numbers of very different sizes may be too much for one method; presolved, or for the other, they are not.
-        for solver, presolve in ((usual, "off"), ("simplex", "on"), ("ipm", "on")):
+        # Large numbers may be too much for one method or for the finest tolerance, and not for another. What is found
+        # is checked by whoever uses it.
+        for solver, presolve, tolerance in (
+            (usual, "off", FINE),
+            (usual, "off", COARSE),
+            ("simplex", "on", COARSE),
+            ("ipm", "on", COARSE),
+        ):
             self._highs.clearSolver()
             self._highs.setOptionValue("solver", solver)
             self._highs.setOptionValue("presolve", presolve)
+            self._highs.setOptionValue("primal_feasibility_tolerance", tolerance)
+            self._highs.setOptionValue("dual_feasibility_tolerance", tolerance)
             self._highs.run()
-            self._highs.setOptionValue("presolve", "off")
             status = self._highs.getModelStatus()
             if status in (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible):
                 return None

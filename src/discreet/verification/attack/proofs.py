@@ -13,6 +13,8 @@ SLACK = 1e-9
 LARGEST = 60
 # A deviation below this part of the largest one in its solution is rounding, not a move.
 DUST = 1e-11
+# What a sum may be off by, in units of the last decimal or in parts of the largest move, without proving less.
+UNSEEN, ROUNDING = 1e-7, 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,8 @@ class Proofs:
         Bounds of the deviations.
     down, up : arrays of float
         How far each column is wanted to go; nothing more is looked for then.
+    sizes : array of float
+        The size of each value, which says what counts as rounding.
     keep : bool
         Whether to keep the solutions themselves, for a certificate.
     whole : bool
@@ -41,10 +45,19 @@ class Proofs:
     """
 
     def __init__(
-        self, lo: Floats, hi: Floats, down: Floats, up: Floats, *, keep: bool = False, whole: bool = False
+        self,
+        lo: Floats,
+        hi: Floats,
+        down: Floats,
+        up: Floats,
+        sizes: Floats,
+        *,
+        keep: bool = False,
+        whole: bool = False,
     ) -> None:
         self.lo, self.hi, self.whole = lo, hi, whole
         self.wanted_down, self.wanted_up = down, up
+        self.enough_down, self.enough_up = _short_of(down, sizes), _short_of(up, sizes)
         self.down, self.up = np.zeros(len(lo)), np.zeros(len(lo))
         self.solutions: list[Solution] | None = [] if keep else None
         self.down_by = np.full(len(lo), -1, dtype=np.int64)
@@ -53,15 +66,23 @@ class Proofs:
     @property
     def open_up(self) -> Bools:
         """Columns that are not proven to go up as far as wanted."""
-        return self.up < short_of(self.wanted_up)
+        return self.up < self.enough_up
 
     @property
     def open_down(self) -> Bools:
         """Columns that are not proven to go down as far as wanted."""
-        return self.down < short_of(self.wanted_down)
+        return self.down < self.enough_down
 
-    def harvest(self, columns: Ints, deviations: Floats) -> None:
-        """Learn from a direction that obeys all relations: go along it, and against it, as far as the bounds allow."""
+    def harvest(self, columns: Ints, deviations: Floats, missed: float = 0.0) -> None:
+        """Learn from a direction that obeys all relations: go along it, and against it, as far as the bounds allow.
+
+        Parameters
+        ----------
+        columns, deviations : arrays
+            The direction.
+        missed : float
+            By how much it misses a relation after all; on a way so long that this shows it proves nothing.
+        """
         size = np.abs(deviations).max(initial=0.0)
         if size == 0.0:
             return
@@ -72,10 +93,11 @@ class Proofs:
             longest = float((room / direction).min())
             if self.whole and 0 < longest < np.inf:
                 longest = _simple(longest, float(np.abs(direction).max()))
-            if longest > 0 and np.isfinite(longest):
+            if longest == np.inf:
+                enough = max(1.0, self._farthest(columns)) / float(np.abs(direction).min())
+                longest = float(np.ceil(enough)) if self.whole else enough
+            if longest > 0 and missed * longest <= max(UNSEEN, ROUNDING * size * longest):
                 self._learn(columns, direction * longest)
-            elif longest > 0:
-                self._learn(columns, direction * (max(1.0, self._farthest(columns)) / np.abs(direction).min()))
 
     def _farthest(self, columns: Ints) -> float:
         wanted = np.concatenate([self.wanted_up[columns], self.wanted_down[columns]])
@@ -96,15 +118,16 @@ class Proofs:
         self.down[columns[down]] = -deviations[down]
 
 
-def short_of(wanted: Floats) -> Floats:
+def _short_of(wanted: Floats, sizes: Floats) -> Floats:
     """What is as good as what is wanted, but for rounding; where there is no end to it, nothing less is."""
     finite = np.where(np.isfinite(wanted), wanted, 0.0)
-    return np.where(np.isfinite(wanted), finite - SLACK * np.maximum(1.0, finite), wanted)
+    return np.where(np.isfinite(wanted), finite - SLACK * np.maximum(1.0, np.minimum(finite, sizes)), wanted)
 
 
-def _simple(stretch: float) -> float:
-    """The largest whole number up to a stretch, or the largest fraction 1/m; 0 if m would be large."""
-    near = stretch * (1 + 1e-7)
+def _simple(stretch: float, size: float) -> float:
+    """The largest whole number up to a stretch of a direction of some size, or the largest 1/m; 0 if m is large."""
+    # This makes up for the rounding of solutions, and must stay far below a unit however long the way is.
+    near = stretch + min(1e-7 * stretch, 1e-4 / size)
     if near >= 1:
         return float(np.floor(near))
     return 1.0 / float(np.ceil(1.0 / near)) if near * LARGEST >= 1 else 0.0

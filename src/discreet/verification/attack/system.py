@@ -114,7 +114,8 @@ def system_of(table: Table, hidden: Bools, centre: Floats | None = None, *, impl
     number = np.full(len(table), -1, dtype=np.int64)
     number[cells] = np.arange(len(cells))
     relations: Relations = table.relations
-    inside = hidden[relations.cells]
+    # What counts nothing in a relation is not in it.
+    inside = hidden[relations.cells] & (relations.coefficients != 0)
     if not implied and relations.implied is not None:
         inside &= ~relations.implied[relations.rows]
     # A value may lie outside its bounds by the last bit.

@@ -1,0 +1,253 @@
+"""A certificate is a proof: exact, checked by additions alone, and refused as soon as anything in it is wrong."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attacks import Case, case, fraction, lines
+from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.errors import InputError
+from discreet.verification.audit import audit
+from discreet.verification.certificate import Certificate, Move, read_certificate, refuted
+
+SEEDS = range(160)
+
+
+def proof_of(one: Case, *, strict: bool = False) -> Certificate:
+    """The certificate of what is protected in a table."""
+    said = audit(one.table, certificate=True, strict=strict)
+    assert said.certificate is not None
+    shown = one.cells[(said.verdict == "protected") & (one.table.status[one.cells] == PRIMARY)]
+    assert said.certificate.cells.tolist() == shown.tolist()
+    return said.certificate
+
+
+def check(table: Table, proof: Certificate, *, strict: bool) -> None:
+    """What the certificate says, in fractions and without the project's own check."""
+    matrix = lines(table)
+    hidden = table.suppressed
+    moves = []
+    for move in proof.moves:
+        assert move.unit is not None
+        moved = dict.fromkeys(range(len(table)), Fraction(0))
+        for cell, whole in zip(move.cells.tolist(), move.amounts, strict=True):
+            assert isinstance(whole, int)
+            assert moved[cell] == 0
+            moved[cell] = Fraction(whole, move.unit)
+        for row in matrix:
+            assert sum(Fraction(row[cell]) * moved[cell] for cell in np.flatnonzero(row).tolist()) == 0
+        for cell, amount in moved.items():
+            if not hidden[cell]:
+                assert amount == 0
+                continue
+            slack = max(Fraction(1), abs(fraction(table.value[cell]))) / 10**9
+            now = fraction(table.value[cell]) + amount
+            assert np.isinf(table.lower[cell]) or amount == 0 or now >= fraction(table.lower[cell]) - slack
+            assert np.isinf(table.upper[cell]) or amount == 0 or now <= fraction(table.upper[cell]) + slack
+        moves.append(moved)
+    moves.append(dict.fromkeys(range(len(table)), Fraction(0)))
+    for cell, down, up in zip(proof.cells.tolist(), proof.down.tolist(), proof.up.tolist(), strict=True):
+        low, high = -moves[down][cell], moves[up][cell]
+        slack = max(Fraction(1), abs(fraction(table.value[cell]))) / 10**9
+        lpl, upl, spl = (fraction(level[cell]) for level in (table.lpl, table.upl, table.spl))
+        assert low >= lpl - slack
+        assert high >= upl - slack
+        assert low + high >= spl - slack
+        if lpl + upl + spl == 0:
+            unit = Fraction(1, 10 ** (table.decimals or 0))
+            known = float(table.upper[cell] - table.lower[cell])
+            assert low + high >= (unit if known >= unit else fraction(known)) - slack
+        elif strict and lpl + upl > 0:
+            assert low > lpl
+            assert high > upl
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_certificates_stand_an_independent_check(strict: bool) -> None:
+    moves = inexact = 0
+    for seed in SEEDS:
+        one = case(seed)
+        proof = proof_of(one, strict=strict)
+        exact = [at for at, move in enumerate(proof.moves) if move.unit is not None]
+        moves, inexact = moves + len(proof.moves), inexact + len(proof.moves) - len(exact)
+        if proof.exact:
+            check(one.table, proof, strict=strict)
+        assert refuted(one.table, one.table.suppressed, proof, cells=proof.cells, strict=strict) == []
+        assert read_certificate(json.loads(proof.text())).text() == proof.text()
+    # Bounds of any decimals at all leave a few that add up but for rounding.
+    assert inexact <= moves / 50
+
+
+def held() -> tuple[Table, Certificate]:
+    """A protected table with decimals and its certificate."""
+    for seed in SEEDS:
+        table = case(seed).table
+        if table.decimals != 2 or len(table.primary) < 1:
+            continue
+        status = np.where(table.status == PRIMARY, SECONDARY, table.status)
+        one = case(seed)
+        far = (one.down > 0.05) & (one.up > 0.05) & np.isfinite(one.down + one.up) & (one.down + one.up < 1e4)
+        if far.sum() < 2:
+            continue
+        status[one.cells[far]] = PRIMARY
+        levels = np.zeros((2, len(table)))
+        levels[:, one.cells[far]] = np.floor(np.stack([one.down, one.up])[:, far] * 100) / 100
+        table = table.but(status=status, lpl=levels[0], upl=levels[1], spl=np.zeros(len(table)))
+        said = audit(table, certificate=True)
+        if said and said.certificate is not None and said.certificate.exact:
+            return table, said.certificate
+    raise AssertionError("no table will do")
+
+
+def wrong(table: Table, content: dict[str, Any]) -> str:
+    """What is said against a certificate."""
+    return "; ".join(refuted(table, table.suppressed, read_certificate(content)))
+
+
+def test_what_is_tampered_with_is_refuted() -> None:
+    table, proof = held()
+    sound = json.loads(proof.text())
+    assert wrong(table, sound) == ""
+
+    def tampered(change: Any) -> str:
+        content = json.loads(proof.text())
+        change(content)
+        return wrong(table, content)
+
+    shown = proof.cells.tolist()
+    first = sound["proofs"][0]
+    at = first["down"]
+    where = sound["moves"][at]["cells"].index(shown[0])
+
+    def broken(content: Any) -> None:
+        content["moves"][at]["amounts"][where] -= 1
+
+    assert "does not add up" in tampered(broken)
+
+    published = int(np.flatnonzero(~table.suppressed)[0])
+
+    def moved(content: Any) -> None:
+        content["moves"][at]["cells"].append(published)
+        content["moves"][at]["amounts"].append(1)
+
+    assert "is published, and cannot move" in tampered(moved)
+
+    def left(content: Any) -> None:
+        content["moves"][at]["amounts"] = [1000 * amount for amount in content["moves"][at]["amounts"]]
+
+    assert "leaves its bounds" in tampered(left)
+
+    def twice(content: Any) -> None:
+        content["moves"][at]["cells"].append(shown[0])
+        content["moves"][at]["amounts"].append(0)
+
+    assert "names a cell twice" in tampered(twice)
+
+    def absent(content: Any) -> None:
+        content["moves"][at]["cells"][where] = len(table)
+
+    assert "not there" in tampered(absent)
+
+    def missing(content: Any) -> None:
+        del content["proofs"][0]
+
+    assert f"{table.name(shown[0])}: nothing is shown" in tampered(missing)
+
+    def idle(content: Any) -> None:
+        content["proofs"][0]["up"] = -1
+
+    assert "does not come far enough up" in tampered(idle)
+
+    def swapped(content: Any) -> None:
+        content["proofs"][0]["up"], content["proofs"][0]["down"] = first["down"], first["up"]
+
+    assert "does not come far enough" in tampered(swapped)
+
+    def beyond(content: Any) -> None:
+        content["proofs"][0]["up"] = len(content["moves"])
+
+    with pytest.raises(InputError, match="this is no certificate"):
+        tampered(beyond)
+
+
+def test_a_level_missed_by_one_unit_is_seen() -> None:
+    table, proof = held()
+    cell = int(proof.cells[0])
+    for name in ("lpl", "upl"):
+        levels = getattr(table, name).copy()
+        reached = abs(float(proof.moves[int((proof.down if name == "lpl" else proof.up)[0])].by(cell)))
+        levels[cell] = round(reached + 0.01, 2)
+        assert "does not come far enough" in "; ".join(
+            refuted(table.but(**{name: levels}), table.suppressed, proof, cells=proof.cells)
+        )
+        levels[cell] = reached
+        kept = refuted(table.but(**{name: levels}), table.suppressed, proof)
+        assert kept == []
+        assert "far enough" in "; ".join(refuted(table.but(**{name: levels}), table.suppressed, proof, strict=True))
+
+
+def test_a_cell_that_has_been_published_since_is_seen() -> None:
+    table, proof = held()
+    moved = {int(cell) for move in proof.moves for cell in move.cells}
+    for cell in moved:
+        hidden = table.suppressed
+        hidden[cell] = False
+        assert refuted(table, hidden, proof, cells=proof.cells)
+
+
+def test_a_primary_cell_without_levels_must_be_shown_to_move() -> None:
+    table, proof = held()
+    cell = int(proof.cells[0])
+    bare = table.but(
+        **{name: np.where(np.arange(len(table)) == cell, 0.0, getattr(table, name)) for name in ("lpl", "upl")}
+    )
+    idle = Certificate(proof.moves, proof.cells, proof.down.copy(), proof.up.copy())
+    idle.down[0] = idle.up[0] = -1
+    assert refuted(bare, bare.suppressed, proof) == []
+    assert "does not come far enough in all" in "; ".join(refuted(bare, bare.suppressed, idle))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"schema": "discreet/certificate/1"},
+        {"schema": "discreet/certificate/0", "moves": [], "proofs": []},
+        {"schema": "discreet/certificate/1", "moves": [{"unit": 1, "cells": [0]}], "proofs": []},
+        {"schema": "discreet/certificate/1", "moves": [], "proofs": [{"cell": 0}]},
+        {"schema": "discreet/certificate/1", "moves": [], "proofs": [{"cell": "x", "down": 0, "up": 0}]},
+        {"schema": "discreet/certificate/1", "moves": [{"unit": 1, "cells": [0, 1], "amounts": [1]}], "proofs": []},
+        {"schema": "discreet/certificate/1", "moves": [{"unit": 0, "cells": [0], "amounts": [1]}], "proofs": []},
+        {"schema": "discreet/certificate/1", "moves": [{"unit": "1", "cells": [0], "amounts": [1]}], "proofs": []},
+        {"schema": "discreet/certificate/1", "moves": [{"unit": 1, "cells": [0], "amounts": ["1"]}], "proofs": []},
+        {"schema": "discreet/certificate/1", "moves": [{"unit": 1, "cells": [0], "amounts": [0.5]}], "proofs": []},
+        {
+            "schema": "discreet/certificate/1",
+            "moves": [{"unit": None, "cells": [0], "amounts": [float("nan")]}],
+            "proofs": [],
+        },
+        [],
+    ],
+)
+def test_what_is_no_certificate_is_refused(content: Any) -> None:
+    with pytest.raises(InputError, match="this is no certificate"):
+        read_certificate(content)
+
+
+def test_approximate_moves_are_checked_too() -> None:
+    table, proof = held()
+    loose = Certificate(
+        [Move(move.cells, [amount / (move.unit or 1) for amount in move.amounts], None) for move in proof.moves],
+        proof.cells,
+        proof.down,
+        proof.up,
+    )
+    assert not loose.exact
+    assert refuted(table, table.suppressed, loose) == []
+    loose.moves[0].amounts[0] = float(loose.moves[0].amounts[0]) + 0.01  # type: ignore[call-overload]
+    assert "does not add up" in "; ".join(refuted(table, table.suppressed, loose))

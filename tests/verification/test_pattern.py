@@ -1,0 +1,168 @@
+"""Patterns of other tools: laid over the right cells, judged by the table's levels, refused where they do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attacks import extremes, protected
+from discreet.data.tabular import codevalue, jj
+from discreet.data.tabular.files import rendered
+from discreet.data.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
+from discreet.errors import InputError
+from discreet.tables.primary import primary
+from discreet.tables.tabulate import tabulate
+from discreet.verification.audit import audit
+from discreet.verification.certificate import refuted
+from discreet.verification.pattern import patterned
+from tabulated import random_table
+
+
+def judged(seed: int = 5) -> Table:
+    """A small table with a few unsafe cells."""
+    return primary(random_table(np.random.default_rng(seed), [3, 4], complete=True), p=40)
+
+
+def laid(table: Table, status: object) -> Table:
+    return table.but(status=np.asarray(status, np.uint8))
+
+
+def test_size_by_region(table_reference: Callable[[str], Path]) -> None:
+    table = primary(
+        tabulate(
+            table_reference("tau_testW/tau_testW.asc"),
+            by=["Size", "Region"],
+            value="Var2",
+            meta=table_reference("tau_testW/Tau_TestW.rda"),
+        ),
+        p=15,
+    )
+    pattern = table_reference("tau_testW/expected_size_region_modular.txt")
+    said = audit(table, pattern=pattern, certificate=True, intervals=True)
+    assert said
+    assert len(said.table.primary) == 9
+    assert (said.table.status == SECONDARY).sum() == 12
+    assert (said.table.status[table.primary] == PRIMARY).all()
+    hidden = said.table.suppressed
+    down, up = extremes(said.table, hidden)
+    scale = np.maximum(1.0, np.abs(table.value[said.cells]))
+    assert (np.abs(table.value[said.cells] - down - said.lower) <= 1e-6 * scale).all()
+    assert (np.abs(table.value[said.cells] + up - said.upper) <= 1e-6 * scale).all()
+    assert protected(said.table, said.cells, down, up)[said.table.status[said.cells] == PRIMARY].all()
+    assert said.certificate is not None
+    assert said.certificate.exact
+    assert refuted(said.table, hidden, said.certificate) == []
+
+
+def test_enterprises(table_reference: Callable[[str], Path]) -> None:
+    table = primary(
+        tabulate(
+            table_reference("enterprise/example_enterprise.asc"),
+            by=["act", "product"],
+            value="turnover",
+            holding="h_id",
+            meta=table_reference("enterprise/example_enterprise.rda"),
+        ),
+        p=10,
+    )
+    said = audit(table, pattern=table_reference("enterprise/expected_test_1.txt"))
+    assert len(table.primary) == 283
+    assert (said.table.status == SECONDARY).sum() == 133
+    assert not len(np.flatnonzero(said.verdict == "published"))
+    exact = audit(table, pattern=table_reference("enterprise/expected_test_1.txt"), intervals=True)
+    assert (exact.verdict == "protected").tolist() == (said.verdict == "protected").tolist()
+    rng = np.random.default_rng(0)
+    some = np.sort(rng.choice(said.cells, 6, replace=False))
+    down, up = extremes(said.table, said.table.suppressed, some)
+    at = np.searchsorted(said.cells, some)
+    scale = 1e-6 * np.maximum(1.0, np.abs(table.value[some]))
+    assert (np.abs(table.value[some] - down - exact.lower[at]) <= scale).all()
+    assert (np.abs(table.value[some] + up - exact.upper[at]) <= scale).all()
+
+
+@pytest.mark.parametrize("kind", ["txt", "parquet", "jj"])
+def test_unsafe_cells_that_are_published_are_told(kind: str, tmp_path: Path) -> None:
+    table = judged()
+    assert len(table.primary) >= 2
+    status = np.full(len(table), SECONDARY)
+    left = int(table.primary[0])
+    status[left] = SAFE
+    path = tmp_path / f"pattern.{kind}"
+    if kind == "jj":
+        path.write_text(jj.text(laid(table, status)), encoding="utf-8")
+        numbered = tmp_path / "table.jj"
+        numbered.write_text(jj.text(table), encoding="utf-8")
+        said = audit(jj.read(numbered), pattern=path)
+    elif kind == "txt":
+        path.write_text(codevalue.text(laid(table, status)), encoding="utf-8")
+        said = audit(table, pattern=path)
+    else:
+        for name, content in rendered(laid(table, status), path).items():
+            name.write_bytes(content)
+        said = audit(table, pattern=path)
+    assert not said
+    assert left in said.failed.tolist()
+    at = said.cells.tolist().index(left)
+    assert said.verdict[at] == "published"
+    assert said.lower[at] == said.upper[at] == table.value[left]
+    assert said.required_upper[at] == table.value[left] + table.upl[left]
+    assert said.required_lower[at] == table.value[left] - table.lpl[left]
+    assert said.as_dict()["published"] == 1
+    assert (said.table.status[table.primary[1:]] == PRIMARY).all()
+
+
+def test_what_the_pattern_calls_unsafe_counts_only_where_the_table_says_nothing(tmp_path: Path) -> None:
+    table = judged()
+    path = tmp_path / "pattern.txt"
+    status = np.where(np.arange(len(table)) % 2, PRIMARY, SAFE)
+    path.write_text(codevalue.text(laid(table, status)), encoding="utf-8")
+    held, bare, notes = patterned(table, path)
+    assert (held.primary == np.intersect1d(table.primary, np.flatnonzero(status))).all()
+    assert np.flatnonzero(bare).tolist() == np.setdiff1d(table.primary, np.flatnonzero(status)).tolist()
+    assert any("taken as secondary" in note for note in notes)
+    held, bare, notes = patterned(laid(table, np.zeros(len(table))), path)
+    assert (held.primary == np.flatnonzero(status)).all()
+    assert not bare.any()
+    assert any("names no unsafe cell" in note for note in notes)
+    assert patterned(table, None)[0] is table
+
+
+def test_a_pattern_may_fix_cells(tmp_path: Path) -> None:
+    table = judged()
+    path = tmp_path / "pattern.txt"
+    status = np.where(np.arange(len(table)) == int(table.primary[0]), FIXED, SECONDARY)
+    path.write_text(codevalue.text(laid(table, status)), encoding="utf-8")
+    assert not audit(table, pattern=path)
+
+
+def test_cells_are_found_by_their_codes(tmp_path: Path) -> None:
+    table = judged()
+    rng = np.random.default_rng(1)
+    status = rng.integers(0, 3, len(table)).astype(np.uint8)
+    lines = codevalue.text(laid(table, status)).splitlines()
+    path = tmp_path / "pattern.txt"
+    path.write_text("\n".join(lines[at] for at in rng.permutation(len(lines))) + "\n", encoding="utf-8")
+    held, _, _ = patterned(table, path)
+    assert (held.suppressed == (status > 0)).all()
+
+
+def test_patterns_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    table = judged()
+    path = tmp_path / "pattern.txt"
+    lines = codevalue.text(table).splitlines()
+    path.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+    with pytest.raises(InputError) as told:
+        audit(table, pattern=path)
+    assert "pattern.txt" in str(told.value)
+    path.write_text("\n".join([*lines, lines[-1]]) + "\n", encoding="utf-8")
+    with pytest.raises(InputError):
+        audit(table, pattern=path)
+    other = tmp_path / "other.jj"
+    other.write_text(jj.text(judged(6)), encoding="utf-8")
+    with pytest.raises(InputError, match=r"dimensions|cells"):
+        audit(table, pattern=other)
+    with pytest.raises(InputError):
+        audit(table, pattern=tmp_path / "missing.txt")
