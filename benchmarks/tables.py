@@ -171,9 +171,8 @@ def report_unpick() -> None:
         unpick(table, hidden)
         with clocked() as spent:
             found = unpick(table, hidden)
-        print(
-            f"  {share:>4.0%} hidden: {len(found):>8,} follow, {spent.cpu:.4f} CPU s, bar 0.1  {verdict(spent.cpu, 0.1)}"
-        )
+        judged = verdict(spent.cpu, 0.1)
+        print(f"  {share:>4.0%} hidden: {len(found):>8,} follow, {spent.cpu:.4f} CPU s, bar 0.1  {judged}")
 
 
 def build(sizes: tuple[int, ...]) -> None:
