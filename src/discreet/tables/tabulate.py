@@ -70,6 +70,7 @@ def tabulate(
 
     Examples
     --------
+    >>> import discreet
     >>> import polars as pl
     >>> frame = pl.DataFrame({"region": ["n", "n", "s"], "size": ["1", "2", "1"], "sales": [10, 20, 30]})
     >>> discreet.tabulate(frame, by=["region", "size"], value="sales")

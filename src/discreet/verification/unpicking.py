@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.tabular.relations import built
 from discreet.kernels.unpicking import unpick as eliminate
 
 if TYPE_CHECKING:
@@ -28,9 +29,14 @@ def unpick(table: Table, hidden: NDArray[np.bool_] | None = None) -> NDArray[np.
     array of int
         The cells, in the order in which they follow from each other.
     """
-    starts, relations, _ = table.relations.by_cell
     suppressed = table.suppressed if hidden is None else np.ascontiguousarray(hidden, dtype=np.bool_)
-    return eliminate(table.relations.starts, table.relations.cells, starts, relations, suppressed)
+    held = table.relations
+    if not held.coefficients.all():
+        # A cell that counts for nothing in a relation is not part of it.
+        counting = held.coefficients != 0
+        held = built(held.rows[counting], held.cells[counting], held.coefficients[counting], held.rhs, held.n)
+    starts, relations, _ = held.by_cell
+    return eliminate(held.starts, held.cells, starts, relations, suppressed)
 
 
 def exposed_primaries(table: Table) -> NDArray[np.int64]:

@@ -86,10 +86,6 @@ def built(rows: Any, cells: Any, coefficients: Any, rhs: Any, n: int, implied: A
     """Relations from entries in any order."""
     rows, cells = np.asarray(rows), np.asarray(cells)
     coefficients = np.asarray(coefficients, dtype=np.float64)
-    # A cell that counts for nothing is not part of a relation.
-    counting = coefficients != 0
-    if not counting.all():
-        rows, cells, coefficients = rows[counting], cells[counting], coefficients[counting]
     order = np.argsort(rows, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(rhs)))]).astype(np.int64)
     return Relations(
