@@ -1,0 +1,380 @@
+"""Suppression patterns of tables whose relations form a network: protecting, cleaning up, taking apart and repairing.
+
+A task is a primary cell that must be able to move to one side by its level while only suppressed cells move. The
+secondary cells that move along are its certificate. A task whose certificate is whole is proven; nothing is solved for
+it again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.arrays import Floats, Ints, Words
+from discreet.kernels.jit import kernel
+from discreet.kernels.least_cost import Graph, Room, enough, forget, least_cost, put
+from discreet.kernels.random import below, uniform
+
+
+class Tasks(NamedTuple):
+    """What must be protected: cells, sides and levels; and the tasks of each cell up and down, −1 if none."""
+
+    cell: Ints
+    side: Ints
+    level: Floats
+    up: Ints
+    down: Ints
+
+
+class Pattern(NamedTuple):
+    """Which cells are suppressed, and the certificate of each task: pool[first : first + size], −1 where not proven."""
+
+    suppressed: NDArray[np.bool_]
+    primary: NDArray[np.bool_]
+    weight: Floats  # what each secondary cell costs; infinite if it must be published
+    price: Floats  # what a move of each cell costs while protecting
+    inside: Floats  # the same where nothing but suppressed cells may move
+    uses: Ints  # cell: how many certificates it is part of
+    witness: Ints  # cell: a task that could not do without it when last tried, −1 if none
+    first: Ints
+    size: Ints
+    pool: Ints
+    end: Ints  # one number: where the pool is free
+
+
+@kernel
+def begin(graph: Graph, pattern: Pattern, charge: float) -> None:
+    """Set prices and the order of arcs by what is suppressed."""
+    for cell in range(pattern.suppressed.size):
+        _price(pattern, cell, charge)
+        put(graph, cell, pattern.suppressed[cell])
+
+
+@kernel
+def _set(graph: Graph, pattern: Pattern, cell: int, suppressed: bool, charge: float) -> None:
+    """Suppress a cell, or publish it."""
+    pattern.suppressed[cell] = suppressed
+    _price(pattern, cell, charge)
+    put(graph, cell, suppressed)
+
+
+@kernel
+def _price(pattern: Pattern, cell: int, charge: float) -> None:
+    """Primary cells move for nothing, suppressed ones for a small charge that keeps certificates off dear cells."""
+    if pattern.primary[cell]:
+        pattern.price[cell], pattern.inside[cell] = 0.0, 0.0
+    elif pattern.suppressed[cell]:
+        pattern.price[cell] = charge * pattern.weight[cell]
+        pattern.inside[cell] = pattern.weight[cell]
+    else:
+        pattern.price[cell], pattern.inside[cell] = pattern.weight[cell], np.inf
+
+
+@kernel
+def protect(
+    graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, order: Ints, charge: float, tolerance: float
+) -> int:
+    """Protect tasks one after the other, each at the least additional cost; tell how many could not be.
+
+    This is the incremental attacker of Fischetti and Salazar (2001) as in Smith and others (2012, II.B), without the
+    tasks that an earlier solution has proven.
+    """
+    failed = 0
+    for task in order:
+        if pattern.first[task] >= 0:
+            continue
+        level = tasks.level[task]
+        short = level - max(tolerance, 1e-9 * level)
+        # What is suppressed already is a small part of the graph: whether it is enough is soon known.
+        amount, count = enough(graph, room, pattern.inside, tasks.cell[task], tasks.side[task], level, tolerance)
+        forget(room, count)
+        amount, count = least_cost(
+            graph, room, pattern.price, amount >= short, tasks.cell[task], tasks.side[task], level, tolerance
+        )
+        if amount < short:
+            forget(room, count)
+            failed += 1
+            continue
+        for i in range(count):
+            cell = room.moved[i]
+            if not pattern.suppressed[cell] and abs(room.flow[cell]) > tolerance:
+                _set(graph, pattern, cell, True, charge)
+        _certify(room, pattern, task, count, tolerance)
+        _harvest(graph, room, tasks, pattern, count, tolerance)
+        forget(room, count)
+    return failed
+
+
+@kernel
+def _certify(room: Room, pattern: Pattern, task: int, count: int, tolerance: float) -> None:
+    """Write down the secondary cells that move as the certificate of a task."""
+    first = pattern.end[0]
+    size = 0
+    for i in range(count):
+        cell = room.moved[i]
+        if not pattern.primary[cell] and abs(room.flow[cell]) > tolerance:
+            pattern.pool[first + size] = cell
+            pattern.uses[cell] += 1
+            size += 1
+    pattern.first[task], pattern.size[task] = first, size
+    pattern.end[0] = first + size
+
+
+@kernel
+def _harvest(graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, count: int, tolerance: float) -> None:
+    """Prove what else the moves at hand prove: they may be stretched along and against themselves."""
+    along, against = np.inf, np.inf
+    for i in range(count):
+        cell = room.moved[i]
+        flow = room.flow[cell]
+        if flow > tolerance:
+            along = min(along, graph.hi[cell] / flow)
+            against = min(against, -graph.lo[cell] / flow)
+        elif flow < -tolerance:
+            along = min(along, graph.lo[cell] / flow)
+            against = min(against, -graph.hi[cell] / flow)
+    for i in range(count):
+        cell = room.moved[i]
+        flow = room.flow[cell]
+        if not pattern.primary[cell] or abs(flow) <= tolerance:
+            continue
+        for side in (1, -1):
+            task = tasks.up[cell] if side > 0 else tasks.down[cell]
+            if task < 0 or pattern.first[task] >= 0:
+                continue
+            stretch = along if flow * side > 0 else against
+            if stretch * abs(flow) >= tasks.level[task]:
+                _certify(room, pattern, task, count, tolerance)
+
+
+@kernel
+def drop(pattern: Pattern, task: int) -> None:
+    """Give up the certificate of a task."""
+    for i in range(pattern.first[task], pattern.first[task] + pattern.size[task]):
+        pattern.uses[pattern.pool[i]] -= 1
+    pattern.first[task], pattern.size[task] = -1, 0
+
+
+@kernel
+def _users(pattern: Pattern, cell: int, found: Ints) -> int:
+    """The tasks whose certificate has a cell in it; tell how many."""
+    count = 0
+    left = pattern.uses[cell]
+    for task in range(pattern.first.size):
+        if left == 0:
+            break
+        for i in range(pattern.first[task], pattern.first[task] + pattern.size[task]):
+            if pattern.pool[i] == cell:
+                found[count] = task
+                count += 1
+                left -= 1
+                break
+    return count
+
+
+@kernel
+def clean(
+    graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, order: Ints, charge: float, tolerance: float
+) -> int:
+    """Publish each secondary cell without which all tasks can still be proven; tell how many.
+
+    Only tasks with the cell in their certificate are looked at again, among the cells that stay suppressed.
+    """
+    count_tasks = pattern.first.size
+    users, firsts, sizes = (
+        np.empty(count_tasks, np.int64),
+        np.empty(count_tasks, np.int64),
+        np.empty(count_tasks, np.int64),
+    )
+    gone = 0
+    for cell in order:
+        if pattern.primary[cell] or not pattern.suppressed[cell]:
+            continue
+        count = _users(pattern, cell, users)
+        # Whoever could not do without the cell before is asked first.
+        for i in range(count):
+            if users[i] == pattern.witness[cell]:
+                users[0], users[i] = users[i], users[0]
+                break
+        kept = pattern.inside[cell]
+        pattern.inside[cell] = np.inf
+        done = 0
+        whole = True
+        for i in range(count):
+            task = users[i]
+            level = tasks.level[task]
+            amount, moved = enough(graph, room, pattern.inside, tasks.cell[task], tasks.side[task], level, tolerance)
+            whole = amount >= level - max(tolerance, 1e-9 * level)
+            if whole:
+                forget(room, moved)
+                amount, moved = least_cost(
+                    graph, room, pattern.inside, True, tasks.cell[task], tasks.side[task], level, tolerance
+                )
+                firsts[i], sizes[i] = pattern.first[task], pattern.size[task]
+                _certify(room, pattern, task, moved, tolerance)
+                done += 1
+            forget(room, moved)
+            if not whole:
+                pattern.witness[cell] = task
+                break
+        if whole:
+            for i in range(count):
+                for at in range(firsts[i], firsts[i] + sizes[i]):
+                    pattern.uses[pattern.pool[at]] -= 1
+            _set(graph, pattern, cell, False, charge)
+            gone += 1
+        else:
+            for i in range(done):
+                drop(pattern, users[i])
+                pattern.first[users[i]], pattern.size[users[i]] = firsts[i], sizes[i]
+            pattern.inside[cell] = kept
+        compact(pattern, 0.75)
+    return gone
+
+
+@kernel
+def compact(pattern: Pattern, share: float) -> None:
+    """Close the gaps in the pool once it is full to a share."""
+    if pattern.end[0] < share * pattern.pool.size:
+        return
+    old = pattern.pool[: pattern.end[0]].copy()
+    end = 0
+    for task in range(pattern.first.size):
+        if pattern.first[task] >= 0:
+            first = pattern.first[task]
+            pattern.first[task] = end
+            for i in range(pattern.size[task]):
+                pattern.pool[end] = old[first + i]
+                end += 1
+    pattern.end[0] = end
+
+
+@kernel
+def cost_of(pattern: Pattern) -> float:
+    """What the secondary cells cost together."""
+    total = 0.0
+    for cell in range(pattern.suppressed.size):
+        if pattern.suppressed[cell] and not pattern.primary[cell]:
+            total += pattern.weight[cell]
+    return total
+
+
+@kernel
+def dearest_first(pattern: Pattern) -> Ints:
+    """The secondary cells by falling cost, of equal ones the lower first."""
+    count = 0
+    for cell in range(pattern.suppressed.size):
+        if pattern.suppressed[cell] and not pattern.primary[cell]:
+            count += 1
+    cells, costs = np.empty(count, np.int64), np.empty(count)
+    count = 0
+    for cell in range(pattern.suppressed.size):
+        if pattern.suppressed[cell] and not pattern.primary[cell]:
+            cells[count], costs[count] = cell, -pattern.weight[cell]
+            count += 1
+    return cells[np.argsort(costs, kind="mergesort")]
+
+
+@kernel
+def ruin_and_repair(
+    graph: Graph,
+    room: Room,
+    tasks: Tasks,
+    pattern: Pattern,
+    state: Words,
+    rounds: int,
+    most: int,
+    heat: float,
+    charge: float,
+    tolerance: float,
+) -> tuple[float, int]:
+    """Take secondary cells away, protect again what that lays open, clean up, and keep what is cheaper.
+
+    Parameters
+    ----------
+    graph, room, tasks, pattern, charge, tolerance
+        As in `protect`.
+    state : array of words
+        Random state, which is moved on.
+    rounds : int
+        How often.
+    most : int
+        How many cells are taken away at once at most.
+    heat : float
+        How much dearer a pattern may be, as a share of the cost, to be kept all the same.
+
+    Returns
+    -------
+    cost : float
+        The cost of the pattern that is kept at the end.
+    improved : int
+        How many times it fell.
+    """
+    cost = cost_of(pattern)
+    improved = 0
+    n, count_tasks = pattern.suppressed.size, pattern.first.size
+    users = np.empty(count_tasks, np.int64)
+    opened = np.empty(count_tasks, np.int64)
+    for _ in range(rounds):
+        compact(pattern, 0.3)
+        cells = dearest_first(pattern)
+        if cells.size == 0:
+            break
+        suppressed, uses = pattern.suppressed.copy(), pattern.uses.copy()
+        first, size = pattern.first.copy(), pattern.size.copy()
+        # A dear cell and some that share a certificate with it; these are banned while the gap is closed.
+        taken = np.empty(most, np.int64)
+        wanted = 1 + below(state, most)
+        place = int(cells.size * uniform(state) ** 1.5)
+        taken[0] = cells[min(place, cells.size - 1)]
+        got = 1
+        open_count = 0
+        i = 0
+        while i < got:
+            cell = taken[i]
+            i += 1
+            count = _users(pattern, cell, users)
+            for j in range(count):
+                task = users[j]
+                if got < wanted:
+                    near = pattern.pool[pattern.first[task] + below(state, pattern.size[task])]
+                    fresh = pattern.suppressed[near]
+                    for t in range(got):
+                        fresh = fresh and taken[t] != near
+                    if fresh:
+                        taken[got] = near
+                        got += 1
+                drop(pattern, task)
+                opened[open_count] = task
+                open_count += 1
+            _set(graph, pattern, cell, False, charge)
+        banned = 1 + below(state, got)
+        for t in range(banned):
+            pattern.price[taken[t]] = np.inf
+        for t in range(open_count - 1, 0, -1):
+            other = below(state, t + 1)
+            opened[t], opened[other] = opened[other], opened[t]
+        failed = protect(graph, room, tasks, pattern, opened[:open_count], charge, tolerance)
+        if failed > 0:
+            for t in range(banned):
+                _price(pattern, taken[t], charge)
+            failed = protect(graph, room, tasks, pattern, opened[:open_count], charge, tolerance)
+        for t in range(banned):
+            _price(pattern, taken[t], charge)
+        if failed == 0:
+            clean(graph, room, tasks, pattern, dearest_first(pattern), charge, tolerance)
+        now = cost_of(pattern)
+        if failed == 0 and now <= cost * (1.0 + heat * uniform(state)):
+            if now < cost:
+                improved += 1
+            cost = now
+        else:
+            for cell in range(n):
+                if pattern.suppressed[cell] != suppressed[cell]:
+                    _set(graph, pattern, cell, suppressed[cell], charge)
+            pattern.uses[:] = uses
+            pattern.first[:] = first
+            pattern.size[:] = size
+    return cost, improved
