@@ -1,0 +1,1 @@
+"""Secondary suppression: which further cells to leave out, so that unsafe ones cannot be worked out."""

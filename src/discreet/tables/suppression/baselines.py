@@ -1,0 +1,211 @@
+"""Methods without a search, to compare with: the margins of the lines of unsafe cells, and the hypercube method."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.tables.suppression.grouped_tasks import open_tasks
+from discreet.tables.suppression.problem import Problem
+from discreet.tables.suppression.protector import Protector
+from discreet.verification.attack.grid import Grid, grid_of
+from discreet.verification.attack.system import Bools, Floats, Ints
+
+# Boxes looked at for one cell at most; where there are more, the heaviest partners are left out.
+MOST_BOXES = 300_000
+# After so many rounds whole lines are suppressed instead of margins.
+ROUNDS = 12
+
+
+def marginal(protector: Protector) -> Bools:
+    """Suppress the margins of every line with an exposed primary cell, their own margins next, until all are safe.
+
+    The method of last resort: quick to explain, and dear. Where margins do not help, whole lines go; where these do not
+    help either, the protector does what can be done.
+
+    Parameters
+    ----------
+    protector : Protector
+        Of the problem; it holds the pattern afterwards.
+
+    Returns
+    -------
+    array of bool
+        Which columns are suppressed, the primary ones among them.
+    """
+    problem = protector.problem
+    suppressed = problem.primary.copy()
+    for number in range(2 * ROUNDS):
+        left = open_tasks(problem, suppressed)
+        if not len(left):
+            break
+        new = _margins(problem, suppressed, problem.cell[left], whole=number >= ROUNDS)
+        if not new.any():
+            break
+        suppressed |= new
+    protector.start(suppressed)
+    protector.protect(open_tasks(problem, suppressed))
+    return protector.suppressed
+
+
+def _margins(problem: Problem, suppressed: Bools, columns: Ints, *, whole: bool) -> Bools:
+    """Published totals of the lines of some columns; if there are none, of suppressed cells in these, and so on."""
+    system = problem.system
+    rows = np.repeat(np.arange(len(system.relations)), np.diff(system.starts))
+    falling = np.bincount(rows[system.coefficients < 0], minlength=len(system.relations))
+    rising = np.bincount(rows[system.coefficients > 0], minlength=len(system.relations))
+    # A total stands alone on its side of the equation.
+    total = (system.coefficients < 0) == (falling <= rising)[rows]
+    front = np.zeros(len(problem), dtype=np.bool_)
+    front[columns] = True
+    while True:
+        touched = np.zeros(len(system.relations), dtype=np.bool_)
+        touched[rows[front[system.columns]]] = True
+        entries = touched[rows]
+        new = np.zeros(len(problem), dtype=np.bool_)
+        if not whole:
+            new[system.columns[entries & total]] = True
+            new &= ~suppressed
+            if new.any():
+                return new
+        wider = front.copy()
+        wider[system.columns[entries]] = True
+        wider &= suppressed
+        if whole or (wider == front).all():
+            new[system.columns[entries]] = True
+            return new & ~suppressed
+        front = wider
+
+
+def hypercube(protector: Protector) -> Bools:
+    """Protect each primary cell by the cheapest box of 2^D cells around it that can carry its levels.
+
+    Cells go by falling level. Along every dimension a box has two codes of one equation, so that its corners can
+    exchange value without a trace. Cells without such a box, as in the middle of a hierarchy, are left to the
+    protector.
+
+    Parameters
+    ----------
+    protector : Protector
+        Of the problem; it holds the pattern afterwards.
+
+    Returns
+    -------
+    array of bool
+        Which columns are suppressed, the primary ones among them.
+    """
+    problem = protector.problem
+    suppressed = problem.primary.copy()
+    level = np.zeros((2, len(problem)))
+    level[0, problem.cell[problem.side > 0]] = problem.level[problem.side > 0]
+    level[1, problem.cell[problem.side < 0]] = problem.level[problem.side < 0]
+    grid = grid_of(problem.table)
+    done = np.zeros((2, len(problem)), dtype=np.bool_)
+    if grid is not None:
+        boxes = _Boxes(problem, grid)
+        most = level.max(axis=0)
+        wanted = np.flatnonzero(most > 0)
+        for column in wanted[np.argsort(-most[wanted], kind="stable")].tolist():
+            up, down = level[:, column]
+            # One box for both sides; else one for each.
+            for one in ((up, down), (up, 0.0), (0.0, down)):
+                found = boxes.cheapest(column, *one)
+                if found is not None:
+                    suppressed[found] = True
+                    done[0, column] |= one[0] >= up
+                    done[1, column] |= one[1] >= down
+                if done[:, column].all():
+                    break
+    left = np.flatnonzero(~done[np.where(problem.side > 0, 0, 1), problem.cell])
+    protector.start(suppressed)
+    protector.protect(left[np.argsort(-problem.level[left], kind="stable")])
+    return protector.suppressed
+
+
+class _Boxes:
+    """The boxes of a problem, and what each would cost more.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    grid : Grid
+        Where its cells stand.
+    """
+
+    def __init__(self, problem: Problem, grid: Grid) -> None:
+        self._grid = grid
+        cells = problem.system.cells
+        self._cells = cells
+        # One cell more than there are stands for none: the cell −1.
+        size = len(problem.table) + 1
+        self._column = np.full(size, -1, dtype=np.int64)
+        self._column[cells] = np.arange(len(cells))
+        self._hi, self._lo, self._added = np.zeros(size), np.zeros(size), np.full(size, np.inf)
+        self._hi[cells], self._lo[cells] = problem.system.hi, -problem.system.lo
+        self._added[cells] = problem.weight
+
+    def cheapest(self, column: int, up: float, down: float) -> Ints | None:
+        """The columns of the cheapest box that lets a column move so far up and down, paid for; None without one."""
+        grid, cell = self._grid, int(self._cells[column])
+        if self._hi[cell] < up or self._lo[cell] < down:
+            return None
+        codes = grid.codes[cell]
+        key = int(codes @ grid.strides)
+        shifts: list[Ints] = []
+        turns: list[Ints] = []
+        for axis, code in enumerate(codes.tolist()):
+            line = int(grid.line[axis, code])
+            if line < 0:
+                return None
+            members = grid.members[grid.starts[line] : grid.starts[line + 1]]
+            members = members[members != code]
+            shift = (members - code) * grid.strides[axis]
+            turn = np.where(grid.sign[axis, members] == grid.sign[axis, code], -1, 1)
+            cost, able = self._judge(grid.lookup[key + shift], turn, up, down)
+            able &= np.isfinite(cost)
+            shift, turn, cost = shift[able], turn[able], cost[able]
+            best = np.argsort(cost, kind="stable")[: max(2, int(MOST_BOXES ** (1 / len(codes))))]
+            kept = best if _product(shifts) * len(shift) > MOST_BOXES else np.arange(len(shift))
+            shifts.append(shift[kept])
+            turns.append(turn[kept])
+        if not all(len(shift) for shift in shifts):
+            return None
+        chosen = self._search(key, shifts, turns, up, down)
+        if chosen is None:
+            return None
+        keys = np.array([key])
+        for step in chosen:
+            keys = np.concatenate([keys, keys + step])
+        corners = np.asarray(grid.lookup[keys], dtype=np.int64)
+        self._added[corners] = 0.0
+        return self._column[corners]
+
+    def _search(
+        self, key: int, shifts: list[Ints], turns: list[Ints], up: float, down: float
+    ) -> tuple[int, ...] | None:
+        """The steps along the axes to the opposite corner of the cheapest box."""
+        axes = len(shifts)
+        total = np.zeros([len(shift) for shift in shifts])
+        for corner in range(1, 1 << axes):
+            keys, turned = np.full([1] * axes, key), np.ones([1] * axes, dtype=np.int64)
+            for axis in range(axes):
+                if corner >> axis & 1:
+                    shape = [-1 if axis == other else 1 for other in range(axes)]
+                    keys = keys + shifts[axis].reshape(shape)
+                    turned = turned * turns[axis].reshape(shape)
+            cost, able = self._judge(self._grid.lookup[keys], turned, up, down)
+            total += np.where(able, cost, np.inf)
+        best = np.unravel_index(int(np.argmin(total)), total.shape)
+        if not np.isfinite(total[best]):
+            return None
+        return tuple(int(shift[place]) for shift, place in zip(shifts, best, strict=True))
+
+    def _judge(self, cells: Ints, turns: Ints, up: float, down: float) -> tuple[Floats, Bools]:
+        """What cells would cost more, and whether they can go along with a move so far up and down."""
+        hi, lo = self._hi[cells], self._lo[cells]
+        able = np.where(turns > 0, (hi >= up) & (lo >= down), (lo >= up) & (hi >= down))
+        return self._added[cells], able
+
+
+def _product(shifts: list[Ints]) -> int:
+    return int(np.prod([len(shift) for shift in shifts], dtype=np.float64))

@@ -1,0 +1,87 @@
+"""A first safe pattern: for each task the cheapest box of cells that proves it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.kernels.cheap_boxes import cheap_boxes
+from discreet.tables.suppression.certificates import Certificates
+from discreet.tables.suppression.problem import Problem
+from discreet.verification.attack.grid import grid_of
+from discreet.verification.attack.system import Bools, Ints
+
+BUDGET = 3_000
+
+
+class Boxes:
+    """The boxes of a problem; none where its table is no grid.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._grid = grid_of(problem.table)
+        cells, n = problem.system.cells, len(problem.table)
+        self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        for side, index in ((1, self._up), (-1, self._down)):
+            mine = np.flatnonzero(problem.side == side)
+            index[cells[problem.cell[mine]]] = mine
+        self._weight = np.zeros(n)
+        self._weight[cells] = problem.weight
+        self._number = np.full(n, -1, dtype=np.int64)
+        self._number[cells] = np.arange(len(cells))
+
+    def protect(self, suppressed: Bools, proofs: Certificates, order: Ints, able: Bools | None = None) -> None:
+        """Protect what boxes can protect; the pattern and its certificates are changed.
+
+        Parameters
+        ----------
+        suppressed, proofs : array of bool, Certificates
+            The pattern.
+        order : array of int
+            The tasks to protect.
+        able : array of bool, optional
+            Which columns may be in a box.
+        """
+        problem, grid = self.problem, self._grid
+        if grid is None:
+            return
+        cells, n = problem.system.cells, len(problem.table)
+        lo, hi, hidden = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.bool_)
+        lo[cells], hi[cells] = problem.system.lo, problem.system.hi
+        if able is not None:
+            lo[cells[~able]], hi[cells[~able]] = 0.0, 0.0
+        hidden[cells] = suppressed
+        by = np.where(proofs.by >= 0, np.iinfo(np.int64).max, -1)
+        boxes = cheap_boxes(
+            grid.codes,
+            grid.strides,
+            grid.lookup,
+            grid.line,
+            grid.sign,
+            grid.starts,
+            grid.members,
+            lo,
+            hi,
+            self._weight,
+            hidden,
+            cells[problem.cell],
+            problem.side,
+            problem.level,
+            self._up,
+            self._down,
+            order,
+            by,
+            BUDGET,
+        )
+        suppressed |= hidden[cells]
+        proven = np.flatnonzero((by >= 0) & (proofs.by < 0))
+        proven = proven[np.argsort(by[proven], kind="stable")]
+        for tasks in np.split(proven, np.flatnonzero(np.diff(by[proven])) + 1):
+            if len(tasks):
+                columns = self._number[boxes[by[tasks[0]]]]
+                proofs.add(columns[~problem.primary[columns]], tasks)

@@ -1,0 +1,131 @@
+"""Patterns of tables whose relations form a network: every step is a flow, and a kernel does it in microseconds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.kernels import patterns
+from discreet.kernels.arrays import Words
+from discreet.kernels.least_cost import graph_of, room_for
+from discreet.kernels.random import seeded
+from discreet.tables.suppression.problem import Problem
+from discreet.verification.attack.network import ends_of
+from discreet.verification.attack.system import Bools, Ints
+
+# What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off dear cells, so that
+# these may be published again.
+CHARGE = 1e-3
+DUST = 1e-13
+
+
+class Flows:
+    """A pattern of a network problem, with a certificate for each task that is protected.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    signs : array of int
+        1 or −1 for each relation, which make every cell an arc.
+    """
+
+    def __init__(self, problem: Problem, signs: Ints) -> None:
+        self.problem, self.signs = problem, signs
+        system = problem.system
+        tail, head = ends_of(system, signs)
+        self._graph = graph_of(tail, head, system.lo, system.hi, len(system.relations) + 1)
+        self._room = room_for(self._graph)
+        n = len(problem)
+        up, down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        for side, index in ((1, up), (-1, down)):
+            mine = np.flatnonzero(problem.side == side)
+            index[problem.cell[mine]] = mine
+        self._tasks = patterns.Tasks(problem.cell, problem.side, problem.level, up, down)
+        room = np.concatenate([system.hi, -system.lo])
+        largest = float(room[np.isfinite(room)].max(initial=1.0))
+        whole = bool((np.rint(room[np.isfinite(room)]) == room[np.isfinite(room)]).all())
+        self._tolerance = 0.0 if whole else DUST * largest
+        self._pattern = self._empty()
+        patterns.begin(self._graph, self._pattern, CHARGE)
+
+    def _empty(self) -> patterns.Pattern:
+        n, tasks = len(self.problem), self.problem.tasks
+        return patterns.Pattern(
+            self.problem.primary.copy(),
+            self.problem.primary,
+            self.problem.weight.copy(),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(n, dtype=np.int64),
+            np.full(n, -1, dtype=np.int64),
+            np.full(tasks, -1, dtype=np.int64),
+            np.zeros(tasks, dtype=np.int64),
+            np.zeros(max(100_000, 4 * n, 64 * tasks), dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+        )
+
+    def twin(self) -> Flows:
+        """Another one of the same kind and problem, with a pattern of its own."""
+        return type(self)(self.problem, self.signs)
+
+    @property
+    def suppressed(self) -> Bools:
+        """Which columns are suppressed, the primary ones among them."""
+        return self._pattern.suppressed.copy()
+
+    @property
+    def cost(self) -> float:
+        """What the secondary cells cost together."""
+        return float(patterns.cost_of(self._pattern))
+
+    @property
+    def open(self) -> Ints:
+        """Tasks that are not protected, or not known to be."""
+        return np.flatnonzero(self._pattern.first < 0)
+
+    def start(self, suppressed: Bools | None = None) -> None:
+        """Begin anew with the primary cells suppressed, and others if given."""
+        pattern = self._pattern
+        pattern.suppressed[:] = self.problem.primary
+        if suppressed is not None:
+            pattern.suppressed[:] |= suppressed
+        pattern.uses[:] = 0
+        pattern.witness[:] = -1
+        pattern.first[:] = -1
+        pattern.size[:] = 0
+        pattern.end[0] = 0
+        patterns.begin(self._graph, pattern, CHARGE)
+
+    def protect(self, order: Ints) -> int:
+        """Protect tasks in an order, each at the least additional cost; tell how many could not be."""
+        return int(
+            patterns.protect(
+                self._graph, self._room, self._tasks, self._pattern, order.astype(np.int64), CHARGE, self._tolerance
+            )
+        )
+
+    def clean(self) -> int:
+        """Publish secondary cells that nothing needs, the dearest first; tell how many."""
+        order = patterns.dearest_first(self._pattern)
+        return int(patterns.clean(self._graph, self._room, self._tasks, self._pattern, order, CHARGE, self._tolerance))
+
+    def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
+        """Take apart and repair so many times; give the cost of the pattern that is kept."""
+        cost, _ = patterns.ruin_and_repair(
+            self._graph,
+            self._room,
+            self._tasks,
+            self._pattern,
+            state,
+            rounds,
+            most,
+            heat,
+            CHARGE,
+            self._tolerance,
+        )
+        return float(cost)
+
+
+def random_state(seed: int) -> Words:
+    """The random state of a search."""
+    return seeded(seed, 0)

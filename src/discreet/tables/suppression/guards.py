@@ -1,0 +1,73 @@
+"""What is asked beyond the levels of unsafe cells: sole contributors kept at bay, secondary cells not given away.
+
+Both are looked for in a pattern that protects, and mended by further cells until nothing is found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.tables.suppression.problem import problem_of
+from discreet.tables.suppression.protectors import protector_of
+from discreet.verification.attack.system import Bools, Ints
+from discreet.verification.audit import audit
+
+ROUNDS = 50
+
+
+def with_status(table: Table, hidden: Bools) -> Table:
+    """The table with a pattern over its cells."""
+    status = np.where(table.status == PRIMARY, PRIMARY, np.where(hidden, SECONDARY, table.status))
+    return table.but(status=status.astype(np.uint8))
+
+
+def guarded(
+    table: Table, hidden: Bools, *, strict: bool, frozen: Ints | None, singletons: bool, secondaries: bool
+) -> Bools:
+    """Suppress more, until no sole contributor and nobody else knows a cell too closely.
+
+    To who knows a cell it is as good as published: what that contributor could then work out is protected by moves of
+    other cells.
+
+    Parameters
+    ----------
+    table : Table
+        The table with its unsafe cells.
+    hidden : array of bool
+        A pattern that protects these against outsiders, over the cells.
+    strict : bool
+        Whether levels must be exceeded.
+    frozen : array of int, optional
+        Cells that must be published.
+    singletons : bool
+        Whether sole contributors are looked at.
+    secondaries : bool
+        Whether secondary cells must not be known exactly either.
+    """
+    pattern = hidden.copy()
+    for _ in range(ROUNDS):
+        found = audit(with_status(table, pattern), strict=strict, singletons=singletons, secondaries=secondaries)
+        before = int(pattern.sum())
+        wanted: list[tuple[Ints | None, Ints]] = [(None, found.failed)] if len(found.failed) else []
+        wanted += found.insiders or []
+        for known, cells in wanted:
+            problem = problem_of(_demanding(table, cells), strict=strict, frozen=frozen, blocked=known)
+            protector = protector_of(problem)
+            protector.start(pattern[problem.system.cells])
+            tasks = np.flatnonzero(np.isin(problem.system.cells[problem.cell], cells))
+            protector.protect(tasks.astype(np.int64))
+            pattern[problem.system.cells] |= protector.suppressed
+        if int(pattern.sum()) == before:
+            break
+    return pattern
+
+
+def _demanding(table: Table, cells: Ints) -> Table:
+    """The table with some cells unsafe that were not: they must not be known to a unit of the last decimal."""
+    unit = 10.0 ** -(table.decimals if table.decimals is not None else 6)
+    more = cells[table.status[cells] != PRIMARY]
+    status, spl = table.status.copy(), table.spl.copy()
+    status[more] = PRIMARY
+    spl[more] = unit
+    return table.but(status=status, spl=spl)

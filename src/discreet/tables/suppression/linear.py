@@ -1,0 +1,309 @@
+"""Patterns of tables of any kind: every step is a linear program."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from discreet.kernels.arrays import Words
+from discreet.kernels.random import below, uniform
+from discreet.tables.suppression.boxed import Boxes
+from discreet.tables.suppression.certificates import Certificates
+from discreet.tables.suppression.cuts import Cuts
+from discreet.tables.suppression.forcing import Forcing, Inside, Mover
+from discreet.tables.suppression.lattice_flows import LatticeFlows, lattice_of
+from discreet.tables.suppression.problem import Problem
+from discreet.verification.attack.system import Bools, Floats, Ints
+
+# What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off dear cells, so that
+# these may be published again.
+CHARGE = 1e-3
+# What a unit of a move that proves another task is worth, in parts of the median weight.
+REWARD = 1e-2
+# The same where only suppressed cells may move, so that a reward buys nothing.
+SWEEPING = 1.0
+# How many programs a clean-up may solve cell by cell, and how many after each repair.
+TRIALS, FEW = 100, 10
+# From this many columns on a full table of three dimensions has its own method.
+LATTICE = 2_000
+# Moves below this, in units and in parts of the largest, are rounding.
+DUST, SHARE = 1e-9, 1e-11
+# What may be lacking of a level, in parts of it.
+LACKING = 1e-10
+
+
+class Linear:
+    """A pattern of a problem, with a certificate for each task that is protected.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        n = len(problem)
+        self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        for side, index in ((1, self._up), (-1, self._down)):
+            mine = np.flatnonzero(problem.side == side)
+            index[problem.cell[mine]] = mine
+        self._wishful = np.flatnonzero((self._up >= 0) | (self._down >= 0))
+        self._suppressed = problem.primary.copy()
+        self._proofs = Certificates(n, problem.tasks)
+        self._cuts = Cuts(problem.system)
+        # Tasks that no pattern protects, and for each cell a task that could not do without it when last tried.
+        self._hopeless = np.zeros(problem.tasks, dtype=np.bool_)
+        self._witness = np.full(n, -1, dtype=np.int64)
+        self._turn = np.where(np.arange(n) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
+        weights = problem.weight[problem.weight > 0]
+        self._typical = float(np.median(weights)) if len(weights) else 0.0
+        self._reward = REWARD * self._typical
+        self.solved = 0
+
+    @cached_property
+    def _lattice(self) -> LatticeFlows | None:
+        return lattice_of(self.problem) if len(self.problem) >= LATTICE else None
+
+    @cached_property
+    def _mover(self) -> Mover:
+        return self._lattice or Forcing(self.problem.system, self._wishful)
+
+    @cached_property
+    def _boxes(self) -> Boxes:
+        return Boxes(self.problem)
+
+    @cached_property
+    def _last(self) -> Mover:
+        return Forcing(self.problem.system, self._wishful)
+
+    @property
+    def suppressed(self) -> Bools:
+        """Which columns are suppressed, the primary ones among them; a copy."""
+        return self._suppressed.copy()
+
+    @property
+    def cost(self) -> float:
+        """What the secondary cells cost together."""
+        return self.problem.cost(self._suppressed)
+
+    @property
+    def open(self) -> Ints:
+        """Tasks that are not protected, or not known to be."""
+        return np.flatnonzero(self._proofs.by < 0)
+
+    def start(self, suppressed: Bools | None = None) -> None:
+        """Begin anew with the primary cells suppressed, and others if given; no task is known to be protected."""
+        self._suppressed[:] = self.problem.primary
+        if suppressed is not None:
+            self._suppressed |= suppressed
+        self._proofs.clear()
+        self._witness[:] = -1
+
+    def protect(self, order: Ints) -> int:
+        """Protect tasks in an order, each at the least additional cost; tell how many could not be."""
+        return self._protect(order, np.zeros(len(self.problem), dtype=np.bool_))
+
+    def _protect(self, order: Ints, banned: Bools) -> int:
+        failed = 0
+        price = self._prices()
+        price[banned] = np.inf
+        for task in order.tolist():
+            if self._proofs.by[task] >= 0:
+                continue
+            found = None if self._hopeless[task] else self._moved(self._mover, task, price)
+            if found is None and not banned.any() and not self._hopeless[task]:
+                # Before it is given up, another method has its say.
+                found = self._moved(self._last, task, price) if self._lattice else None
+                self._hopeless[task] = found is None
+            if found is None:
+                failed += 1
+                continue
+            self._take(found, task, price)
+            if self._lattice:
+                # Where a program takes long, what is suppressed by now may prove more at no cost.
+                still = order[self._proofs.by[order] < 0]
+                self._boxes.protect(self._suppressed, self._proofs, still, self._suppressed)
+        return failed
+
+    def _prices(self) -> Floats:
+        weight = self.problem.weight
+        price: Floats = np.where(self._suppressed, CHARGE * weight, weight)
+        price[self.problem.primary] = 0.0
+        return price
+
+    def _moved(self, mover: Mover, task: int, price: Floats) -> Floats | None:
+        """The cheapest moves that prove a task, and others if that costs little."""
+        problem = self.problem
+        self.solved += 1
+        return mover.cheapest(
+            price,
+            int(problem.cell[task]),
+            float(problem.side[task] * problem.level[task]),
+            self._wishes(),
+            self._reward,
+        )
+
+    def _wishes(self) -> Floats:
+        """How far each cell with an open task is to move: to the side that is open, or to one of the two."""
+        level = self.problem.level
+        up, down = self._open_level(self._up, level), self._open_level(self._down, level)
+        side = np.where((up > 0) & (down > 0), self._turn, np.where(up > 0, 1.0, -1.0))
+        return np.where(side > 0, up, -down)
+
+    def _open_level(self, index: Ints, level: Floats) -> Floats:
+        still = (index >= 0) & (self._proofs.by[index] < 0)
+        return np.where(still, level[index], 0.0)
+
+    def _take(self, deviations: Floats, task: int, price: Floats) -> None:
+        """Suppress what moves, and write down what that proves."""
+        columns = _moving(deviations)
+        fresh = columns[~self._suppressed[columns]]
+        self._suppressed[fresh] = True
+        price[fresh] = CHARGE * self.problem.weight[fresh]
+        tasks = self._proven(columns, deviations[columns])
+        self._certify(columns, np.union1d(tasks, [task]))
+
+    def _certify(self, columns: Ints, tasks: Ints) -> None:
+        self._proofs.add(columns[~self.problem.primary[columns]], tasks)
+
+    def _proven(self, columns: Ints, deviations: Floats) -> Ints:
+        """The open tasks that moves prove, stretched along and against themselves as far as the bounds allow."""
+        problem, system = self.problem, self.problem.system
+        found = []
+        for direction in (deviations, -deviations):
+            room = np.where(direction > 0, system.hi[columns], system.lo[columns])
+            longest = float((room / direction).min(initial=np.inf))
+            reach = np.where(problem.primary[columns], direction * longest, 0.0)
+            for side, index in ((1, self._up), (-1, self._down)):
+                task = index[columns]
+                enough = side * reach >= (1 - LACKING) * problem.level[task]
+                found.append(task[(task >= 0) & (self._proofs.by[task] < 0) & enough & (side * reach > 0)])
+        return np.unique(np.concatenate(found))
+
+    def sketch(self, order: Ints) -> int:
+        """Protect tasks fast and dear, by boxes of cells, and the rest by programs; tell how many could not be."""
+        self._boxes.protect(self._suppressed, self._proofs, order)
+        return self.protect(order)
+
+    def sweep(self, order: Ints | None = None) -> int:
+        """Protect all tasks anew with suppressed cells only, small levels first; tell how many cells that publishes.
+
+        Cells taken for a task early may have become needless by those taken for others later.
+        """
+        if not self._is_whole:
+            return 0
+        kept, by = self._suppressed.copy(), self._proofs.by.copy()
+        usual, self._reward = self._reward, SWEEPING * self._typical
+        self._suppressed[:] = self.problem.primary
+        self._proofs.by[:] = -1
+        failed = self._protect(self.problem.by_level()[::-1] if order is None else order, ~kept)
+        self._reward = usual
+        if failed > self._hopeless.sum() or self.cost >= self.problem.cost(kept):
+            self._suppressed[:] = kept
+            self._proofs.restore(by)
+        return int(kept.sum() - self._suppressed.sum())
+
+    def clean(self) -> int:
+        """Publish secondary cells that nothing needs, the dearest first; tell how many."""
+        before = int(self._suppressed.sum())
+        self._proofs.tidy()
+        if self._is_whole:
+            self._suppressed &= self.problem.primary | self._proofs.needed()
+            self.sweep()
+            self._try_without(np.flatnonzero(self._suppressed & ~self.problem.primary), TRIALS)
+        return before - int(self._suppressed.sum())
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether everything is protected that can be."""
+        return bool(((self._proofs.by >= 0) | self._hopeless).all())
+
+    def _try_without(self, cells: Ints, most: int) -> None:
+        """Publish each of some cells that nothing needs, the dearest first, with so many programs at most."""
+        inside: Mover = self._lattice or Inside(self.problem.system, self._suppressed, self._wishful)
+        end = self.solved + most
+        for cell in cells[np.argsort(-self.problem.weight[cells], kind="stable")].tolist():
+            if self.solved >= end:
+                break
+            if self._suppressed[cell] and not self._cuts.essential(self._suppressed)[cell]:
+                self._without(cell, inside)
+
+    def _without(self, cell: int, inside: Mover) -> bool:
+        """Publish a cell if the others can prove all that it helps to prove."""
+        broken = self._proofs.users(np.array([cell]))
+        before = self._proofs.by.copy()
+        self._proofs.by[broken] = -1
+        self._suppressed[cell] = False
+        price = np.where(self._suppressed, CHARGE * self.problem.weight, np.inf)
+        witness = self._witness[cell]
+        order = broken[np.argsort(broken != witness, kind="stable")]
+        for task in order.tolist():
+            if self._proofs.by[task] >= 0:
+                continue
+            found = self._moved(inside, task, price)
+            if found is None:
+                self._proofs.restore(before)
+                if inside.prices is not None:
+                    amount = float(self.problem.side[task] * self.problem.level[task])
+                    self._cuts.add(inside.prices, int(self.problem.cell[task]), amount, self._suppressed)
+                self._suppressed[cell] = True
+                self._witness[cell] = task
+                return False
+            columns = _moving(found)
+            self._certify(columns, np.union1d(self._proven(columns, found[columns]), [task]))
+        return True
+
+    def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
+        """Take apart and repair so many times; give the cost of the pattern that is kept."""
+        cost = self.cost
+        for _ in range(rounds):
+            self._proofs.tidy()
+            secondary = np.flatnonzero(self._suppressed & ~self.problem.primary)
+            if not len(secondary):
+                break
+            cells = secondary[np.argsort(-self.problem.weight[secondary], kind="stable")]
+            kept, by = self._suppressed.copy(), self._proofs.by.copy()
+            taken = self._pick(cells, state, most)
+            opened = self._proofs.users(taken)
+            self._proofs.by[opened] = -1
+            self._suppressed[taken] = False
+            banned = np.zeros(len(self.problem), dtype=np.bool_)
+            banned[taken[: 1 + below(state, len(taken))]] = True
+            opened = opened[np.argsort([uniform(state) for _ in opened], kind="stable")]
+            failed = self._protect(opened, banned)
+            if failed:
+                failed = self.protect(opened)
+            if not failed:
+                idle = self._suppressed & ~self.problem.primary & ~self._proofs.needed()
+                self._suppressed[idle] = False
+                near = [self._proofs.of(task) for task in opened.tolist() if self._proofs.by[task] >= 0]
+                self._try_without(np.unique(np.concatenate([*near, np.empty(0, np.int64)])), FEW)
+            now = self.cost
+            if not failed and now <= cost * (1.0 + heat * uniform(state)):
+                cost = now
+            else:
+                self._suppressed[:] = kept
+                self._proofs.restore(by)
+        return cost
+
+    def _pick(self, cells: Ints, state: Words, most: int) -> Ints:
+        """A dear cell and some that share a certificate with it."""
+        wanted = 1 + below(state, most)
+        taken = [int(cells[min(int(len(cells) * uniform(state) ** 1.5), len(cells) - 1)])]
+        users = self._proofs.users(np.array(taken))
+        for _ in range(4 * wanted):
+            if len(taken) >= wanted or not len(users):
+                break
+            near = self._proofs.of(int(users[below(state, len(users))]))
+            cell = int(near[below(state, len(near))])
+            if cell not in taken:
+                taken.append(cell)
+        return np.array(taken, dtype=np.int64)
+
+
+def _moving(deviations: Floats) -> Ints:
+    """The columns that move, but for rounding."""
+    sizes = np.abs(deviations)
+    return np.flatnonzero(sizes > max(DUST, SHARE * float(sizes.max(initial=0.0))))

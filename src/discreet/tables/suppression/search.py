@@ -1,0 +1,199 @@
+"""Our own search: protect, clean up, then take apart and repair for as long as there is time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.errors import InputError, whole
+from discreet.evolution.cycles import Cycles
+from discreet.evolution.process import State
+from discreet.kernels.random import seeded
+from discreet.tables.suppression.exact import Exact
+from discreet.tables.suppression.flows import Flows
+from discreet.tables.suppression.problem import Problem
+from discreet.tables.suppression.protector import Protector
+from discreet.verification.attack.system import Bools, Ints
+
+CYCLES = Cycles(40, 1.5)
+# Rounds of an epoch: more where a round is short.
+WORK = 10_000
+
+
+@dataclass(frozen=True)
+class Search:
+    """Iterated destroy and repair with clean-up.
+
+    Several orders of the incremental attacker are tried first, each cleaned up. Then dear secondary cells are taken
+    away, what that lays open is protected again at the least cost, and all that has become needless is published; what
+    is cheaper is kept. In cycles a pattern that is a little dearer may be kept too, less and less so.
+
+    Parameters
+    ----------
+    starts : int
+        How many orders to begin with: by falling and rising level, by falling and rising weight, then random ones.
+    most : int
+        How many cells are taken away at once at most.
+    heat : float
+        How much dearer a pattern may be, as a share of the cost, at the beginning of a cycle.
+    proofs : bool
+        Whether to let `exact` go on beside it where the relations form a network: its linear relaxation leads to
+        patterns that no repair finds, and it proves how good they are.
+    """
+
+    starts: int = 6
+    most: int = 4
+    heat: float = 0.01
+    proofs: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "starts", whole("starts", self.starts, 1))
+        object.__setattr__(self, "most", whole("most", self.most, 1))
+        if not 0 <= self.heat <= 1:
+            raise InputError(f"heat must be between 0 and 1, not {self.heat!r}")
+
+    def begin(self, problem: Problem, protector: Protector, seed: int, previous: Bools | None = None) -> Searching:
+        """The search as a process."""
+        return Searching(self, problem, protector, seed, previous)
+
+
+class Searching:
+    """A running search.
+
+    Parameters
+    ----------
+    method : Search
+        Its parameters.
+    problem : Problem
+        The problem.
+    protector : Protector
+        How it is protected.
+    seed : int
+        Seed of the random numbers.
+    previous : array of bool, optional
+        A pattern over the columns to begin with as well.
+    """
+
+    def __init__(
+        self, method: Search, problem: Problem, protector: Protector, seed: int, previous: Bools | None
+    ) -> None:
+        self.method, self.problem, self.protector = method, problem, protector
+        self.previous = previous
+        self._state = seeded(seed, 0)
+        self._generator = np.random.Generator(np.random.PCG64(seed))
+        self._epoch = 0
+        self._best: Bools | None = None
+        self._cost = np.inf
+        self.failed = np.empty(0, dtype=np.int64)
+        quick = isinstance(protector, Flows)
+        self._rounds = max(1, WORK // (problem.tasks + len(problem) // 4 + 1)) if quick else 1
+        self._exact: Exact | None = None
+
+    @property
+    def cost(self) -> float:
+        """Cost of the best pattern so far."""
+        return self._cost
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing can be gained: no secondary cell is needed, or the pattern is proven to be the cheapest."""
+        proven = self._exact is not None and self._exact.finished
+        return self._best is not None and (self._cost == 0.0 or proven)
+
+    @property
+    def bound(self) -> float | None:
+        """No pattern costs less; None where nothing is proven."""
+        return None if self._exact is None else self._exact.bound
+
+    @property
+    def _starts(self) -> int:
+        # Where every step is a linear program, one start takes as long as many repairs.
+        quick = isinstance(self.protector, Flows)
+        return (self.method.starts if quick else min(self.method.starts, 1)) + (self.previous is not None)
+
+    def advance(self) -> None:
+        """Try one more start, or take apart and repair some times."""
+        if self._epoch < self._starts:
+            self._begin(self._epoch)
+        elif self._turn:
+            self._prove()
+        else:
+            self._improve(self._epoch // 2)
+        self._epoch += 1
+
+    @property
+    def _turn(self) -> bool:
+        """Whether the next epoch is one of proof: every second one, where flows make it worth while."""
+        return self.method.proofs and isinstance(self.protector, Flows) and (self._epoch - self._starts) % 2 == 1
+
+    def _prove(self) -> None:
+        assert self._best is not None
+        assert isinstance(self.protector, Flows)
+        if self._exact is None:
+            # It has a protector of its own: what it makes must not disturb the pattern at hand.
+            nothing = np.empty(0, dtype=np.int64)
+            self._exact = Exact(self.problem, self.protector.twin(), self._best, nothing)
+        self._exact.offer(self._best)
+        self._exact.advance()
+        if self._exact.cost < self._cost:
+            self._cost, self._best = self._exact.cost, self._exact.answer()
+            self._return()
+
+    def _begin(self, number: int) -> None:
+        given = self.previous is not None
+        self.protector.start(self.previous if given and number == 0 else None)
+        self.protector.protect(self._order(number - given))
+        self.failed = self.protector.open
+        self.protector.clean()
+        self._note()
+        if self._epoch == self._starts - 1:
+            self._return()
+
+    def _order(self, number: int) -> Ints:
+        """The order of tasks of a start: by level, by weight of the primary cells, at random."""
+        weight = self.problem.table.cost[self.problem.system.cells[self.problem.cell]]
+        keys = (-self.problem.level, self.problem.level, -weight, weight)
+        if number < len(keys):
+            return np.argsort(keys[max(number, 0)], kind="stable").astype(np.int64)
+        return self._generator.permutation(self.problem.tasks).astype(np.int64)
+
+    def _improve(self, epoch: int) -> None:
+        place = CYCLES.place(epoch)
+        heat = self.method.heat * (1.0 - place.fraction) if place.cycle % 2 else 0.0
+        self.protector.improve(self._state, self._rounds, self.method.most, heat)
+        self._note()
+        if place.last:
+            self._return()
+
+    def _note(self) -> None:
+        cost = self.protector.cost
+        if cost < self._cost:
+            self._cost, self._best = cost, self.protector.suppressed
+
+    def _return(self) -> None:
+        """Go on from the best pattern."""
+        if self._best is not None and self.protector.cost > self._cost:
+            self.protector.start(self._best)
+            self.protector.protect(self.problem.by_level())
+            self.protector.clean()
+
+    def answer(self) -> Bools:
+        """The best pattern over the columns."""
+        return self.problem.primary.copy() if self._best is None else self._best.copy()
+
+    def save(self) -> State:
+        """What the next epochs depend on; certificates are made anew."""
+        best = self.answer()
+        return {
+            "epoch": self._epoch,
+            "cost": self._cost,
+            "best": best,
+            "pattern": self.protector.suppressed,
+            "words": self._state.copy(),
+            "generator": str(self._generator.bit_generator.state),
+        }
+
+    def load(self, state: State) -> None:
+        """Go on from a saved state."""
+        raise NotImplementedError("a search for suppressions is not resumed")
