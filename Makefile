@@ -29,6 +29,21 @@ demo: fresh
 	@echo
 	@echo '$$ head -n 4 demo/release.csv'
 	@head -n 4 demo/release.csv
+	@echo
+	@echo '$$ discreet example companies demo'
+	@$(BIN)/discreet example companies demo
+	@echo
+	@echo '$$ discreet tabulate demo/companies.csv --by district@demo/region.hrc --by size_class --value turnover --holding holding -o demo/turnover.parquet'
+	@$(BIN)/discreet tabulate demo/companies.csv --by district@demo/region.hrc --by size_class --value turnover --holding holding -o demo/turnover.parquet
+	@echo
+	@echo '$$ discreet primary demo/turnover.parquet --p 10 --threshold 3 -o demo/flagged.parquet'
+	@$(BIN)/discreet primary demo/turnover.parquet --p 10 --threshold 3 -o demo/flagged.parquet
+	@echo
+	@echo '$$ discreet suppress demo/flagged.parquet -o demo/public.csv --time 3'
+	@$(BIN)/discreet suppress demo/flagged.parquet -o demo/public.csv --time 3
+	@echo
+	@echo '$$ head -n 8 demo/public.csv'
+	@head -n 8 demo/public.csv
 
 test: lint fresh
 	$(BIN)/python -m pytest -n 2
@@ -43,6 +58,7 @@ bench: fresh
 	$(BIN)/python -m benchmarks.linkage
 	$(BIN)/python -m benchmarks.microaggregation
 	$(BIN)/python -m benchmarks.tables
+	$(BIN)/python -m benchmarks.suppression
 
 docs: .venv/ready
 	$(BIN)/python tools/commands.py

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.microdata.protect import protect
     from discreet.microdata.refine import refine
     from discreet.tables.primary import primary
+    from discreet.tables.suppress import suppress
     from discreet.tables.tabulate import tabulate
     from discreet.verification.audit import audit
     from discreet.verification.verify import verify
@@ -26,6 +27,7 @@ _VERBS = {
     "primary": "discreet.tables.primary",
     "protect": "discreet.microdata.protect",
     "refine": "discreet.microdata.refine",
+    "suppress": "discreet.tables.suppress",
     "tabulate": "discreet.tables.tabulate",
     "verify": "discreet.verification.verify",
 }
@@ -41,6 +43,7 @@ __all__ = [
     "primary",
     "protect",
     "refine",
+    "suppress",
     "tabulate",
     "verify",
 ]

@@ -19,6 +19,7 @@ from discreet.cli.methods import methods
 from discreet.cli.primary import primary
 from discreet.cli.protect import protect
 from discreet.cli.refine import refine
+from discreet.cli.suppress import suppress
 from discreet.cli.tabulate import tabulate
 from discreet.cli.verify import verify
 from discreet.errors import DiscreetError
@@ -36,7 +37,7 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for command in (protect, refine, verify, measure, methods, tabulate, primary, audit, convert, example):
+for command in (protect, refine, verify, measure, methods, tabulate, primary, suppress, audit, convert, example):
     app.command(command)
 
 

@@ -90,6 +90,21 @@ def record(account: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def table_record(account: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the evidence of a table may be published: that it is protected and how; no cost, no level, no count."""
+    output = account["output"]
+    return {
+        "schema": RECORD,
+        "kind": "table",
+        "version": account["version"],
+        "promise": account["promise"],
+        "method": account["search"]["method"],
+        "measures": {},
+        "verified": account["verification"]["passed"],
+        "output": {key: output[key] for key in ("file", "format", "dialect", "sha256", "records", "columns", "order")},
+    }
+
+
 def write_json(content: Mapping[str, Any], path: Path) -> None:
     """Write an account, readable by people and programs."""
     path.write_text(as_json(content) + "\n", encoding="utf-8")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from discreet.tables.rules import Rule
 
 
+COSTS = ("value", "count", "unit", "log")
+
+
 def primary(
     table: Any,
     *,
@@ -139,7 +142,7 @@ def primary(
         spl=np.zeros(n),
         lower=lower,
         upper=upper,
-        cost=_costs(held, cost),
+        cost=costs(held, cost),
         rules={"words": words, "parameters": said},
         notes=tuple(notes),
     )
@@ -264,7 +267,8 @@ def _bounds(table: Table, bounds: Any) -> tuple[Any, Any]:
     return np.minimum(*found), np.maximum(*found)
 
 
-def _costs(table: Table, cost: str) -> Any:
+def costs(table: Table, cost: str) -> Any:
+    """What the suppression of each cell costs."""
     import numpy as np
 
     if cost == "value":

@@ -1,0 +1,269 @@
+"""Cost and speed of secondary suppression: `python -m benchmarks.suppression`.
+
+Parts: `peers` (the reference tables against τ-ARGUS's results), `wide` (4000×10), `optimum` (10×10 and 20×20 against
+the proven optimum), `rivals` (search against the paper's genetic algorithms at equal time), `table3` (the paper's Table
+III: gains over the order by weight, with Friedman's and Wilcoxon's tests), `classes` (the paper's 30 generated tables
+and its 14 large ones) and `lattice` (full tables of three dimensions). Every pattern is audited. One thread; costs
+stand beside the times. A bar that is not reached is printed as missed.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from benchmarks.common import ROOT, clocked
+from benchmarks.tables import generated
+
+import discreet
+from discreet.data.tabular import jj
+from discreet.data.tabular.table import SECONDARY, Table
+from discreet.tables.primary import primary
+from discreet.tables.suppression.problem import problem_of
+from discreet.tables.suppression.protectors import protector_of
+from discreet.tables.suppression.registry import make
+from discreet.tables.tabulate import tabulate
+from discreet.verification.audit import audit
+
+PARTS = ("peers", "wide", "optimum", "rivals", "table3", "classes", "lattice")
+# Sizes without totals of the 14 large tables of the paper's Table VII; h for a hierarchical dimension.
+LARGE = (
+    ("99x26x17", 0.30, 0.49),
+    ("99x20x23", 0.21, 0.12),
+    ("99x4x90h", 0.17, 0.41),
+    ("99x96h", 0.08, 0.54),
+    ("99x6x82", 0.20, 0.43),
+    ("99x19x30", 0.21, 0.13),
+    ("99x5x96h", 0.03, 0.51),
+    ("99x19x35", 0.21, 0.13),
+    ("99x75x9", 0.18, 0.26),
+    ("99x3x180h", 0.21, 0.46),
+    ("99x10x76h", 0.19, 0.47),
+    ("49x49x39", 0.22, 0.13),
+    ("99x134hx8", 0.20, 0.50),
+    ("99x90x22", 0.08, 0.36),
+)
+
+
+def tables() -> Path:
+    """Where the reference tables are."""
+    return Path(os.environ.get("DISCREET_REFERENCE_DATA", ROOT.parent / "shared" / "data")) / "tables"
+
+
+def met(value: float, bar: float) -> str:
+    """Whether a value is at most the bar."""
+    return "met" if value <= bar else "missed"
+
+
+def report_peers() -> None:
+    """The tables that τ-ARGUS's engine has solved."""
+    print("reference tables: cost = value")
+    print(
+        f"{'table':<26}{'cells':>7}{'unsafe':>8}{'second.':>8}{'value':>14}{'peer':>14}  {'':<8}{'wall s':>7}{'bar':>5}"
+    )
+    folder = tables()
+    if not folder.exists():
+        print("skipped: the reference data is not here")
+        return
+    week = folder / "tau_testW"
+
+    def from_week(by: list[str], **rules: float) -> Table:
+        made = tabulate(week / "tau_testW.asc", by=by, value="Var2", meta=week / "Tau_TestW.rda")
+        return primary(made, **rules)  # type: ignore[arg-type]
+
+    cases: list[tuple[str, Callable[[], Table], float, float]] = [
+        ("t200x5", lambda: jj.read(folder / "jj" / "t200x5.jj"), 17_349, 10),
+        ("t200x50", lambda: jj.read(folder / "jj" / "t200x50.jj"), 18_115, 30),
+        ("tau Size×Region", lambda: from_week(["Size", "Region"], p=15), 521_926, 5),
+        ("tau Industry×Size", lambda: from_week(["IndustryCode", "Size"], p=15, threshold=3), 4_835_141, 60),
+        ("tau Industry×Region", lambda: from_week(["IndustryCode", "Region"], p=15, threshold=3), float("inf"), 60),
+    ]
+    for name, load, bar, seconds in cases:
+        table = load()
+        with clocked() as spent:
+            found = discreet.suppress(table, time=seconds / 2, seed=1)
+        value = float(found.table.value[found.secondary].sum())
+        print(
+            f"{name:<26}{len(table):>7,}{len(table.primary):>8,}{len(found.secondary):>8,}{value:>14,.0f}"
+            f"{bar:>14,.0f}  {met(value, bar):<8}{spent.wall:>7.1f}{seconds:>5g}",
+            flush=True,
+        )
+
+
+def report_wide() -> None:
+    """4000×10: protected, cleaned up and audited."""
+    print("4000×10, protected and cleaned up once, then audited")
+    for sensitive, zeros, bar in ((0.02, 0.05, 10.0), (0.10, 0.25, 90.0)):
+        table = generated("4000x10", sensitive=sensitive, zeros=zeros)
+        discreet.suppress(generated("5x5", sensitive=0.1, zeros=0.1), steps=2)
+        with clocked() as spent:
+            found = discreet.suppress(table, steps=1, seed=1)
+        print(
+            f"  {sensitive:.0%} unsafe ({len(table.primary):,}): {len(found.secondary):,} secondary, "
+            f"cost {found.cost:,.0f}, {spent.cpu:.1f} CPU s, bar {bar:g}  {met(spent.cpu, bar)}",
+            flush=True,
+        )
+
+
+def report_optimum(seeds: int, seconds: float) -> None:
+    """Search against the proven optimum."""
+    print(f"search in {seconds:g} s against the optimum that `exact` proves; excess in percent")
+    for kind in ("10x10", "20x20"):
+        excess = []
+        for seed in range(seeds):
+            table = sample(kind, seed, sensitive=0.1, zeros=0.25)
+            proven = discreet.suppress(table, method="exact", time=60, seed=1)
+            if not proven.bound or proven.bound["gap"] > 0:
+                continue
+            found = discreet.suppress(table, time=seconds, seed=seed)
+            excess.append(100 * (found.cost / proven.cost - 1) if proven.cost else 0.0)
+        if excess:
+            worst, median = max(excess), float(np.median(excess))
+            judged = met(median, 1)
+            print(f"  {kind}: {len(excess)} of {seeds} proven, median {median:.3f}, worst {worst:.3f}, bar 1  {judged}")
+        else:
+            print(f"  {kind}: none proven within the time")
+
+
+def sample(kind: str, seed: int, *, sensitive: float, zeros: float) -> Table:
+    """A generated table of a seed."""
+    from discreet.data.examples import contributors
+
+    frame, hierarchies = contributors(kind, sensitive=sensitive, zeros=zeros, seed=seed)
+    by = {name: hierarchies.get(name) for name in frame.columns[:-1]}
+    return primary(tabulate(frame, by=by, value="value", complete=True), p=15)
+
+
+def report_rivals(seeds: int, seconds: float) -> None:
+    """Search against the paper's genetic algorithms at equal time."""
+    print(f"search against the genetic algorithms over orders, {seconds:g} s each, median of {seeds} seeds")
+    print(f"{'table':<16}{'search':>10}{'ga-one-p':>10}{'below %':>9}{'bar':>5}  {'':<8}{'cleaned':>10}{'below %':>9}")
+    for kind, sensitive, zeros in (("50x50", 0.04, 0.1), ("200x50", 0.02, 0.05)):
+        table = sample(kind, 1, sensitive=sensitive, zeros=zeros)
+
+        def median(method: str, table: Table = table, **params: object) -> float:
+            costs = [
+                discreet.suppress(table, method=method, time=seconds, seed=s, params=params).cost for s in range(seeds)
+            ]
+            return float(np.median(costs))
+
+        ours, plain, cleaned = median("search"), median("ga-one-p"), median("ga-one-p", clean=True)
+        gain, gain_clean = 100 * (1 - ours / plain), 100 * (1 - ours / cleaned)
+        print(
+            f"{kind:<16}{ours:>10,.0f}{plain:>10,.0f}{gain:>9.1f}{10:>5}  {met(-gain, -10):<8}{cleaned:>10,.0f}"
+            f"{gain_clean:>9.1f}",
+            flush=True,
+        )
+
+
+def report_table3(seconds: float) -> None:
+    """Gains over the order by weight, as the paper's Table III, with its tests."""
+    from scipy.stats import friedmanchisquare, wilcoxon
+
+    methods = ("ls-swap", "ls-insert", "ls-invert", "ga-swap", "ga-insert", "ga-invert")
+    print(f"gain over the order by weight in percent, {seconds:g} s each (the paper's Table III)")
+    print(f"{'table':<26}" + "".join(f"{name:>11}" for name in (*methods, "search")))
+    rows = []
+    for kind, sensitive, zeros in (("200x5", 0.02, 0.05), ("200x5", 0.1, 0.25), ("200x50", 0.02, 0.05)):
+        for seed in (1, 2):
+            table = sample(kind, seed, sensitive=sensitive, zeros=zeros)
+            problem = problem_of(table)
+            protector = protector_of(problem)
+            weight = table.cost[problem.system.cells[problem.cell]]
+            protector.start()
+            protector.protect(np.argsort(-weight, kind="stable").astype(np.int64))
+            start = protector.cost
+            gains = [
+                100 * (1 - discreet.suppress(table, method=name, time=seconds, seed=1).cost / start)
+                for name in (*methods, "search")
+            ]
+            rows.append(gains)
+            told = f"{kind} {sensitive:.0%} seed {seed}"
+            print(f"{told:<26}" + "".join(f"{gain:>11.2f}" for gain in gains), flush=True)
+    matrix = np.array(rows)
+    statistic, p = friedmanchisquare(*matrix[:, : len(methods)].T)
+    print(f"Friedman over the six of the paper: {statistic:.2f}, p = {p:.3g}")
+    for genetic, local in (("ga-swap", "ls-swap"), ("ga-insert", "ls-insert"), ("ga-invert", "ls-invert")):
+        one, other = matrix[:, methods.index(genetic)], matrix[:, methods.index(local)]
+        if (one != other).any():
+            print(f"Wilcoxon {genetic} against {local}: p = {wilcoxon(one, other).pvalue:.3g}")
+
+
+def report_classes(seconds: float, most: int) -> None:
+    """The paper's 30 generated tables, and its 14 large ones."""
+    print("the paper's classes: first safe pattern, then improved; every pattern audited")
+    print(f"{'table':<16}{'seed':>5}{'cells':>9}{'unsafe':>8}{'first':>14}{'s':>7}{'then':>14}{'s':>7}  audit")
+    classes = [
+        (kind, s, z, seed)
+        for kind in ("200x5", "200x50", "4000x10")
+        for s, z in ((0.02, 0.05), (0.1, 0.25))
+        for seed in range(1, 6)
+    ]
+    for kind, sensitive, zeros, seed in [*classes, *((kind, s, z, 1) for kind, s, z in LARGE)][:most]:
+        print(one_class(sample(kind, seed, sensitive=sensitive, zeros=zeros), kind, seed, seconds), flush=True)
+
+
+def one_class(table: Table, kind: str, seed: int, seconds: float) -> str:
+    """Protect a table; tell the first cost, the last, the times and the verdict."""
+    start = time.perf_counter()
+    problem = problem_of(table)
+    protector = protector_of(problem)
+    process = make("search", {}).begin(problem, protector, seed, None)
+    process.advance()
+    first, first_cost = time.perf_counter() - start, process.cost
+    while time.perf_counter() - start < seconds and not process.finished:
+        process.advance()
+    spent = time.perf_counter() - start
+    status = table.status.copy()
+    status[problem.system.cells[process.answer() & ~problem.primary]] = SECONDARY
+    verdict = "passed" if audit(table.but(status=status)) else "FAILED"
+    return (
+        f"{kind:<16}{seed:>5}{len(table):>9,}{len(table.primary):>8,}{first_cost:>14,.0f}{first:>7.1f}{process.cost:>14,.0f}"
+        f"{spent:>7.1f}  {verdict}"
+    )
+
+
+def report_lattice(seconds: float, most: int) -> None:
+    """Full tables of three dimensions."""
+    print(f"full tables of three dimensions, {seconds:g} s each")
+    bars = {
+        "t15x15x15": (1.00e6, 15),
+        "t20x20x20": (1.865e6, 30),
+        "t30x30x30": (6.9e6, 300),
+        "t100x27x18": (7.6e6, 200),
+    }
+    for name in ("t10x10x10", "t15x15x15", "t20x20x20", "t30x30x30", "t100x27x18")[:most]:
+        path = tables() / "jj" / f"{name}.jj.gz"
+        if not path.exists():
+            print(f"{name}: skipped, the reference data is not here")
+            continue
+        bar, limit = bars.get(name, (float("inf"), seconds))
+        print(one_class(jj.read(path), name, 1, min(limit, seconds)), f"bar {bar:,.0f} in {limit:g} s", flush=True)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS, help="the parts to run, all by default")
+    parser.add_argument("--time", type=float, default=5.0, help="seconds of each search where the part does not say")
+    parser.add_argument("--seeds", type=int, default=5, help="seeds in optimum and rivals")
+    parser.add_argument("--most", type=int, default=100, help="how many tables at most in classes and lattice")
+    chosen = parser.parse_args()
+    reports: dict[str, Callable[[], None]] = {
+        "peers": report_peers,
+        "wide": report_wide,
+        "optimum": lambda: report_optimum(chosen.seeds, chosen.time),
+        "rivals": lambda: report_rivals(chosen.seeds, chosen.time),
+        "table3": lambda: report_table3(chosen.time),
+        "classes": lambda: report_classes(chosen.time, chosen.most),
+        "lattice": lambda: report_lattice(chosen.time, chosen.most),
+    }
+    for part in chosen.part:
+        reports[part]()
+        print(flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""The release of a table: what may be published has one mark for every suppressed cell, and says no more of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.digest import sha256
+from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.errors import InputError, PromiseNotKept
+from discreet.release.atomic import AtomicFiles, spare
+from discreet.release.evidence import as_json, table_record
+from discreet.release.table_summary import summary
+from discreet.verification.audited import Audit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MARK = "x"
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressedTable:
+    """A table with its suppressions, verified by the audit; internal until it is written.
+
+    Attributes
+    ----------
+    table
+        The table with its statuses: u for unsafe cells, m for those suppressed to protect them.
+    secondary
+        The secondary cells.
+    cost
+        What they cost together.
+    audit
+        The attacker's verdict on the table.
+    bound
+        A proven lower bound of the cost, with the gap in percent; None where there is none.
+    trace
+        When the best cost fell: step, seconds, cost.
+    evidence
+        The internal account.
+    """
+
+    table: Table
+    secondary: NDArray[np.int64]
+    cost: float
+    audit: Audit
+    bound: dict[str, Any] | None
+    trace: tuple[Any, ...]
+    evidence: dict[str, Any]
+    read: tuple[Path, ...] = field(default=())
+
+    def public(self, mark: str = MARK) -> pl.DataFrame:
+        """What may be published: the codes and the value of each cell, or the mark in its place."""
+        import polars as pl
+
+        table = self.table
+        columns: dict[str, Any] = {}
+        for axis, one in enumerate(table.dimensions):
+            columns[one.name] = pl.Series(list(one.codes), dtype=pl.String).gather(table.codes[:, axis])
+        if not table.dimensions:
+            columns["cell"] = np.arange(len(table))
+        digits = table.decimals
+        texts = [
+            mark if hidden else (repr(value) if digits is None else f"{value:.{digits}f}")
+            for value, hidden in zip(table.value.tolist(), table.suppressed.tolist(), strict=True)
+        ]
+        columns[table.response or "value"] = texts
+        return pl.DataFrame(columns)
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        internal: str | Path | None = None,
+        certificate: str | Path | None = None,
+        evidence: str | Path | None = None,
+        mark: str = MARK,
+        force: bool = False,
+    ) -> dict[str, Path]:
+        """Write the publishable table, its record and its evidence; verified from the bytes, or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The publishable table, .csv or .parquet. Beside it appear `path.release.json` (publishable) and
+            `path.evidence.json` (internal).
+        internal : path, optional
+            The table with statuses, reasons and all values: .parquet, .csv, .jj, .tab, or .txt for code-value output.
+        certificate : path, optional
+            The proof of protection, .json; internal.
+        evidence : path, optional
+            Another place for the evidence.
+        mark : str
+            What stands for a suppressed value.
+        force : bool
+            Replace files that exist already.
+
+        Returns
+        -------
+        dict
+            The files, by what they are.
+        """
+        from discreet.data.tabular.files import rendered
+
+        files = table_files(path, internal=internal, certificate=certificate, evidence=evidence)
+        if not mark or _numeric(mark):
+            raise InputError("the mark of a suppressed cell must be a text that is no number, such as x")
+        if not self.audit:
+            raise PromiseNotKept("the table is not protected, so it is not written")
+        contents = {files["release"]: _bytes(self.public(mark), files["release"], mark)}
+        if "internal" in files:
+            contents |= rendered(self.table, files["internal"])
+        if "certificate" in files:
+            if self.audit.certificate is None:
+                raise InputError("no certificate was made; ask for it with certificate=True when suppressing")
+            contents[files["certificate"]] = self.audit.certificate.text().encode()
+        targets = [*contents, files["record"], files["evidence"]]
+        for one in self.read:
+            spare(targets, {f"{one.name}, a file that was read": one})
+        with AtomicFiles(targets, force=force) as atomic:
+            for target, content in contents.items():
+                atomic.temporary(target).write_bytes(content)
+            self._verify(atomic.temporary(files["release"]), mark)
+            account = self.evidence | {"output": self._output(files["release"], atomic.temporary(files["release"]))}
+            atomic.temporary(files["record"]).write_text(as_json(table_record(account)) + "\n", encoding="utf-8")
+            atomic.temporary(files["evidence"]).write_text(as_json(account) + "\n", encoding="utf-8")
+        return files
+
+    def _verify(self, path: Path, mark: str) -> None:
+        """Read back what would be published: every suppressed cell is marked, and every other as it is."""
+        values = _read_values(path, self.table.response or "value", mark)
+        hidden = self.table.suppressed
+        marked = np.array([value == mark for value in values], dtype=np.bool_)
+        if len(values) != len(hidden) or (marked != hidden).any():
+            raise PromiseNotKept("the file as written does not have the marks that were meant; it was refused")
+        unit = 0.5 * 10.0 ** -(self.table.decimals if self.table.decimals is not None else 9)
+        shown = np.array([float(value) for value, gone in zip(values, marked, strict=True) if not gone])
+        true = self.table.value[~hidden]
+        if (np.abs(shown - true) > unit + 1e-12 * np.abs(true)).any():
+            raise PromiseNotKept("the file as written does not have the values that were meant; it was refused")
+
+    def _output(self, target: Path, written: Path) -> dict[str, Any]:
+        frame = self.public()
+        return {
+            "file": target.name,
+            "format": target.suffix.lstrip(".").lower(),
+            "sha256": sha256(written),
+            "records": frame.height,
+            "columns": frame.columns,
+            "order": "kept",
+            "row_map": None,
+            "dialect": None,
+        }
+
+    def summary(self, files: Mapping[str, Path] | None = None) -> str:
+        """The release in words."""
+        return summary(self.table, self.evidence, self.audit, files)
+
+    def __repr__(self) -> str:
+        unsafe = int((self.table.status == PRIMARY).sum())
+        return f"SuppressedTable of {len(self.table):,} cells, {unsafe:,} unsafe, {len(self.secondary):,} secondary"
+
+
+def table_files(
+    path: str | Path,
+    *,
+    internal: str | Path | None = None,
+    certificate: str | Path | None = None,
+    evidence: str | Path | None = None,
+) -> dict[str, Path]:
+    """The files of a release of a table, by what they are; names that cannot be are refused."""
+    path = Path(path)
+    if path.name.lower().endswith((".jj", ".jj.gz", ".tab")):
+        raise InputError(
+            f"{path.name}: such a file holds every value, so it is never published; write it with --internal, and "
+            "publish .csv or .parquet"
+        )
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"{path.name}: a publishable table is written as .csv or .parquet; name the file so")
+    files = {
+        "release": path,
+        "record": path.with_name(path.name + ".release.json"),
+        "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
+    }
+    if internal is not None:
+        from discreet.data.tabular.files import check_table_format
+
+        check_table_format(internal, writing=True)
+        files["internal"] = Path(internal)
+    if certificate is not None:
+        if Path(certificate).suffix.lower() != ".json":
+            raise InputError(f"{Path(certificate).name}: a certificate is written as .json; name the file so")
+        files["certificate"] = Path(certificate)
+    return files
+
+
+def changed(before: Table, after: NDArray[np.bool_]) -> int:
+    """How many cells are suppressed in one of two patterns only, the unsafe ones left out."""
+    old = before.status == SECONDARY
+    return int((old != after).sum())
+
+
+def _numeric(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _bytes(frame: pl.DataFrame, path: Path, mark: str) -> bytes:
+    """A CSV file with the mark in place of values; a Parquet file with nulls, and a column that says which."""
+    import polars as pl
+
+    if path.suffix.lower() == ".csv":
+        return frame.write_csv().encode()
+    value = frame.columns[-1]
+    typed = frame.with_columns(
+        pl.col(value).replace(mark, None).cast(pl.Float64), (pl.col(value) == mark).alias("suppressed")
+    )
+    buffer = io.BytesIO()
+    typed.write_parquet(buffer, statistics=False)
+    return buffer.getvalue()
+
+
+def _read_values(path: Path, column: str, mark: str) -> list[str]:
+    import polars as pl
+
+    if path.suffix.lower() == ".csv":
+        return pl.read_csv(path, infer_schema=False)[column].to_list()
+    frame = pl.read_parquet(path)
+    if (frame[column].is_null() != frame["suppressed"]).any():
+        return []
+    return [mark if value is None else repr(value) for value in frame[column].to_list()]

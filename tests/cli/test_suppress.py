@@ -1,0 +1,55 @@
+"""`discreet suppress`: files, exit status, and nothing left behind."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+
+from discreet.cli.app import run
+from discreet.release.evidence import schema
+
+
+@pytest.fixture
+def flagged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert run(["example", "tables", ".", "--kind", "8x6", "--sensitive", "0.1"]) == 0
+    return tmp_path
+
+
+def test_a_table_is_suppressed_written_and_audited(flagged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["suppress", "8x6.parquet", "-o", "public.csv", "--internal", "all.jj", "--certificate", "proof.json"]
+    assert run([*command, "--steps", "5", "--json"]) == 0
+    printed = capsys.readouterr()
+    account = json.loads(printed.out)
+    jsonschema.validate(account, schema("evidence"))
+    jsonschema.validate(json.loads(Path("public.csv.release.json").read_text()), schema("release"))
+    jsonschema.validate(json.loads(Path("public.csv.evidence.json").read_text()), schema("evidence"))
+    assert account["measures"]["secondary_count"] > 0
+    assert account["verification"]["passed"]
+    assert run(["audit", "all.jj"]) == 0
+    assert run(["audit", "all.jj", "--check", "proof.json"]) == 0
+    public = pl.read_csv("public.csv", infer_schema=False)
+    assert (public["value"] == "x").sum() == account["verification"]["suppressed"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["-o", "public.jj"], 2, "never published"),
+        (["-o", "public.csv", "--method", "nothing"], 2, "there is no method"),
+        (["-o", "public.csv", "--mark", "0", "--steps", "1"], 2, "mark"),
+        (["-o", "public.csv", "--certificate", "c.txt"], 2, ".json"),
+        (["-o", "8x6.csv", "--steps", "1"], 2, "exists already"),
+        (["-o", "public.csv", "--internal", "8x6.parquet", "--force", "--steps", "1"], 2, "never written over"),
+    ],
+)
+def test_bad_input_leaves_nothing_behind(
+    flagged: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, words: str
+) -> None:
+    before = {path: path.read_bytes() for path in flagged.iterdir()}
+    capsys.readouterr()
+    assert run(["suppress", "8x6.parquet", *arguments]) == status
+    assert words in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in flagged.iterdir()} == before

@@ -1,0 +1,196 @@
+"""Suppression from end to end: every pattern stands the audit, every wish is granted or refused in words."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.data.tabular.table import FIXED, PRIMARY, SECONDARY, Table
+from discreet.errors import InputError, PromiseNotKept
+from discreet.release.suppressed import SuppressedTable
+from discreet.tables.suppression.registry import METHODS
+from discreet.verification.audit import audit
+from tabulated import random_table
+
+
+def unsafe_table(seed: int, dims: int | None = None, **kinds: Any) -> Table:
+    """A random table with some unsafe cells that have room to move."""
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, dims, **kinds)
+    unsafe = (table.value > 0) & (rng.random(len(table)) < 0.15)
+    status = np.where(unsafe, PRIMARY, np.where(table.value == 0, FIXED, 0)).astype(np.uint8)
+    level = np.where(unsafe, np.maximum(np.round(0.1 * table.value), 1.0), 0.0)
+    return table.but(
+        status=status,
+        upl=level,
+        lpl=np.minimum(level, table.value),
+        cost=np.maximum(np.abs(table.value), 1.0),
+        upper=np.full(len(table), 2 * float(table.value.max()) + float(level.max())),
+    )
+
+
+def released(table: Table, **wishes: Any) -> SuppressedTable:
+    return discreet.suppress(table, steps=3, seed=1, partial=True, **wishes)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_every_pattern_stands_the_audit(seed: int) -> None:
+    table = unsafe_table(seed)
+    found = released(table)
+    assert found.audit
+    lost = found.evidence["measures"]["unprotected_count"]
+    unsafe = int((table.status == PRIMARY).sum())
+    again = audit(found.table.but(rules={"words": {}}))
+    assert len(again.failed) <= lost
+    assert (found.table.status == PRIMARY).sum() == unsafe
+    assert not found.table.suppressed[table.status == FIXED].any()
+    assert found.cost == pytest.approx(found.table.cost[found.secondary].sum())
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "exact"])
+@pytest.mark.parametrize("dims", [2, 3])
+def test_every_method_protects(method: str, dims: int) -> None:
+    found = released(unsafe_table(dims, dims), method=method)
+    assert found.audit
+    assert found.evidence["search"]["method"] == method
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_frozen_cells_stay_published_and_strict_levels_are_exceeded(seed: int) -> None:
+    table = unsafe_table(seed, 2)
+    free = released(table)
+    frozen = free.secondary[:2].tolist()
+    found = released(table, frozen=frozen, strict=True)
+    assert not found.table.suppressed[frozen].any()
+    assert (
+        audit(found.table.but(rules={"words": {}}), strict=True).failed.size
+        <= found.evidence["measures"]["unprotected_count"]
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_insiders_and_secondaries_are_looked_after(seed: int) -> None:
+    table = unsafe_table(seed, 2)
+    try:
+        found = released(table, singletons=True, protect_secondaries=True)
+    except PromiseNotKept:
+        # It cannot be done: with every cell suppressed that may be, somebody still knows too much.
+        most = table.but(status=np.where(table.status == 0, SECONDARY, table.status).astype(np.uint8))
+        assert not audit(most, singletons=True, secondaries=True)
+        return
+    assert found.audit.insiders == []
+    assert audit(found.table.but(rules={"words": {}}), secondaries=True, singletons=True).insiders == []
+
+
+def test_a_cell_that_nothing_protects_is_named_and_nothing_is_handed_out() -> None:
+    frame = {"region": ["a", "b"], "sales": [5.0, 7.0]}
+    import polars as pl
+
+    table = discreet.primary(discreet.tabulate(pl.DataFrame(frame), by="region", value="sales"), threshold=3)
+    fixed = table.but(status=np.where(table.status == PRIMARY, PRIMARY, FIXED).astype(np.uint8))
+    alone = fixed.but(status=np.array([FIXED, PRIMARY, FIXED], np.uint8))
+    with pytest.raises(PromiseNotKept, match="region=a"):
+        discreet.suppress(alone, steps=1)
+    assert discreet.suppress(alone, steps=1, partial=True).evidence["measures"]["unprotected_count"] == 1
+
+
+def test_the_same_seed_and_steps_give_the_same_pattern_and_prices_matter() -> None:
+    table = unsafe_table(5, 2)
+    one, other = (discreet.suppress(table, steps=8, seed=3, partial=True) for _ in range(2))
+    assert np.array_equal(one.secondary, other.secondary)
+    by_count = discreet.suppress(table, steps=8, seed=3, partial=True, cost="unit")
+    assert len(by_count.secondary) <= len(one.secondary)
+    if len(one.secondary):
+        dear = one.secondary.tolist()
+        spared = discreet.suppress(table, steps=8, seed=3, partial=True, avoid=dear)
+        assert len(np.intersect1d(spared.secondary, dear)) <= len(dear)
+
+
+def test_a_previous_pattern_is_begun_with_and_changes_are_counted(tmp_path: Path) -> None:
+    table = unsafe_table(7, 2)
+    first = discreet.suppress(table, steps=5, seed=1, partial=True)
+    first.write(tmp_path / "public.csv", internal=tmp_path / "last.parquet")
+    again = discreet.suppress(table, steps=1, seed=2, partial=True, previous=tmp_path / "last.parquet")
+    assert again.cost <= first.cost + 1e-9
+    changes = again.evidence["measures"]["changes"]
+    assert changes == len(np.setxor1d(again.secondary, first.secondary))
+
+
+def test_what_is_published_has_one_mark_and_no_value_behind_it(tmp_path: Path) -> None:
+    import polars as pl
+
+    found = discreet.suppress(unsafe_table(11, 2), steps=3, partial=True)
+    found.write(tmp_path / "public.csv", internal=tmp_path / "all.jj", mark="..")
+    found.write(tmp_path / "public.parquet")
+    text = pl.read_csv(tmp_path / "public.csv", infer_schema=False)
+    typed = pl.read_parquet(tmp_path / "public.parquet")
+    hidden = found.table.suppressed
+    assert (text.to_series(text.width - 1) == "..").to_numpy().tolist() == hidden.tolist()
+    assert typed["suppressed"].to_list() == hidden.tolist()
+    assert typed.to_series(typed.width - 2).is_null().to_list() == hidden.tolist()
+    record = (tmp_path / "public.csv.release.json").read_text()
+    assert "cost" not in record
+    assert "secondary" not in record
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [
+        "all.jj",
+        "public.csv",
+        "public.csv.evidence.json",
+        "public.csv.release.json",
+        "public.parquet",
+        "public.parquet.evidence.json",
+        "public.parquet.release.json",
+    ]
+
+
+def test_no_unsafe_cell_is_nothing_to_do() -> None:
+    table = random_table(np.random.default_rng(0), 2)
+    found = discreet.suppress(table.but(cost=np.ones(len(table))), steps=2)
+    assert found.cost == 0
+    assert found.audit
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        ({"method": "serch"}, "did you mean 'search'"),
+        ({"time": 0}, "time must be"),
+        ({"steps": 0}, "steps must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"cost": "nothing"}, "cost must be one of"),
+        ({"params": {"mist": 1}}, "no parameter 'mist'"),
+        ({"frozen": [10**6]}, "frozen"),
+        ({"previous": "nothing.parquet"}, "nothing.parquet"),
+    ],
+)
+def test_bad_wishes_are_refused_in_words(wishes: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        discreet.suppress(unsafe_table(1, 2), **wishes)
+
+
+def test_unsafe_and_frozen_cannot_be_both() -> None:
+    table = unsafe_table(1, 2)
+    with pytest.raises(InputError, match="unsafe and frozen"):
+        discreet.suppress(table, frozen=table.primary[:1].tolist())
+
+
+@pytest.mark.parametrize("name", ["all.jj", "all.jj.gz", "all.tab", "all.xlsx"])
+def test_files_that_hold_every_value_are_never_published(name: str, tmp_path: Path) -> None:
+    found = discreet.suppress(unsafe_table(1, 2), steps=1, partial=True)
+    with pytest.raises(InputError, match=name):
+        found.write(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pattern_is_of_the_same_table(tmp_path: Path) -> None:
+    other = discreet.suppress(unsafe_table(2, 3), steps=1, partial=True)
+    other.write(tmp_path / "p.csv", internal=tmp_path / "other.parquet")
+    with pytest.raises(InputError, match="same table"):
+        discreet.suppress(unsafe_table(1, 2), steps=1, previous=tmp_path / "other.parquet")
+
+
+def test_statuses_are_those_of_the_release() -> None:
+    found = discreet.suppress(unsafe_table(3, 2), steps=2, partial=True)
+    assert set(np.flatnonzero(found.table.status == SECONDARY)) == set(found.secondary.tolist())
