@@ -13,6 +13,8 @@ def main() -> None:
         # To be told to end is an interruption too: what is half written must go.
         for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
             signal.signal(number, signal.default_int_handler)
+        # Small dense systems are solved faster, and always alike, by one thread.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from discreet.cli.app import run
 
         status = run(sys.argv[1:])

@@ -18,8 +18,6 @@ GAPS = (1e-4, 1e-6, 1e-8)
 STEPS = 80
 # Capacities are cut at so many times the largest amount that is wanted: what is wider than that might as well be open.
 WIDE = 4.0
-# Wishes beyond so many times the amount wait: numbers of very different size make the method slow.
-FAR = 100.0
 
 
 class LatticeFlows:
@@ -47,7 +45,6 @@ class LatticeFlows:
         """See `Mover`."""
         able = np.isfinite(price)
         able[cell] = False
-        wish = np.where(np.abs(wish) <= FAR * abs(amount), wish, 0.0)
         widest = WIDE * max(abs(amount), float(np.abs(wish).max(initial=0.0)))
         parts: list[tuple[Ints, Floats, Floats, Floats]] = []
         for side, room in ((1.0, self._hi), (-1.0, -self._lo)):

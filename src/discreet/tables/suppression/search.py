@@ -12,6 +12,7 @@ from discreet.evolution.process import State
 from discreet.kernels.random import seeded
 from discreet.tables.suppression.exact import Exact
 from discreet.tables.suppression.flows import Flows
+from discreet.tables.suppression.linear import Linear
 from discreet.tables.suppression.problem import Problem
 from discreet.tables.suppression.protector import Protector
 from discreet.verification.attack.system import Bools, Ints
@@ -19,6 +20,8 @@ from discreet.verification.attack.system import Bools, Ints
 CYCLES = Cycles(40, 1.5)
 # Rounds of an epoch: more where a round is short.
 WORK = 10_000
+# Up to so many columns a clean-up by linear programs ends soon.
+MODEST = 4_000
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Searching:
         quick = isinstance(protector, Flows)
         self._rounds = max(1, WORK // (problem.tasks + len(problem) // 4 + 1)) if quick else 1
         self._exact: Exact | None = None
+        self._built = False
 
     @property
     def cost(self) -> float:
@@ -108,13 +112,14 @@ class Searching:
 
     @property
     def _starts(self) -> int:
-        # Where every step is a linear program, one start takes as long as many repairs.
-        quick = isinstance(self.protector, Flows)
-        return (self.method.starts if quick else min(self.method.starts, 1)) + (self.previous is not None)
+        # Where every step is a linear program, one start takes as long as many repairs, and is built up by itself.
+        return self.method.starts + (self.previous is not None) if not isinstance(self.protector, Linear) else 0
 
     def advance(self) -> None:
         """Try one more start, or take apart and repair some times."""
-        if self._epoch < self._starts:
+        if isinstance(self.protector, Linear) and not self._built:
+            self._build(self.protector)
+        elif self._epoch < self._starts:
             self._begin(self._epoch)
         elif self._turn:
             self._prove()
@@ -139,6 +144,30 @@ class Searching:
         if self._exact.cost < self._cost:
             self._cost, self._best = self._exact.cost, self._exact.answer()
             self._return()
+
+    def _build(self, protector: Linear) -> None:
+        """Where every step is a linear program: a safe pattern at once, then a cheap one task by task.
+
+        Until the cheap one is complete the safe one is the answer, so that the search can be stopped at any time.
+        """
+        order = self.problem.by_level()
+        if self._epoch == 0:
+            protector.start(self.previous)
+            protector.sketch(order)
+            self.failed = protector.open
+            self._note()
+            protector.start()
+            return
+        waiting = order[np.isin(order, protector.open)]
+        waiting = waiting[~np.isin(waiting, self.failed)]
+        if len(waiting):
+            protector.protect(waiting[:1])
+            return
+        self._built = True
+        if len(self.problem) <= MODEST:
+            protector.clean()
+        self._note()
+        self._return()
 
     def _begin(self, number: int) -> None:
         given = self.previous is not None
@@ -176,7 +205,8 @@ class Searching:
         if self._best is not None and self.protector.cost > self._cost:
             self.protector.start(self._best)
             self.protector.protect(self.problem.by_level())
-            self.protector.clean()
+            if isinstance(self.protector, Flows):
+                self.protector.clean()
 
     def answer(self) -> Bools:
         """The best pattern over the columns."""
