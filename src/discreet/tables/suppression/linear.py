@@ -9,6 +9,7 @@ import numpy as np
 from discreet.kernels.arrays import Words
 from discreet.kernels.random import below, uniform
 from discreet.tables.suppression.boxed import Boxes
+from discreet.tables.suppression.branched import Branches
 from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.cuts import Cuts
 from discreet.tables.suppression.forcing import Forcing, Inside, Mover
@@ -27,6 +28,8 @@ SWEEPING = 1.0
 TRIALS, FEW = 100, 10
 # From this many columns on a full table of three dimensions has its own method.
 LATTICE = 2_000
+# From this many columns on sub-totals are made safe along branches before programs are solved.
+LARGE = 20_000
 # Moves below this, in units and in parts of the largest, are rounding.
 DUST, SHARE = 1e-9, 1e-11
 # What may be lacking of a level, in parts of it.
@@ -185,6 +188,9 @@ class Linear:
     def sketch(self, order: Ints) -> int:
         """Protect tasks fast and dear, by boxes of cells, and the rest by programs; tell how many could not be."""
         self._boxes.protect(self._suppressed, self._proofs, order)
+        if len(self.problem) >= LARGE:
+            # Dear, but where a program takes many seconds sub-totals are safe soon.
+            Branches(self.problem).protect(self._suppressed, self._proofs, order)
         return self.protect(order)
 
     def sweep(self, order: Ints | None = None) -> int:

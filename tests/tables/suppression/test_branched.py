@@ -1,0 +1,55 @@
+"""Branched boxes: what they protect is protected, sub-totals too."""
+
+import numpy as np
+import pytest
+
+from discreet.data.tabular.table import FIXED, PRIMARY, SECONDARY
+from discreet.tables.suppression.branched import Branches
+from discreet.tables.suppression.certificates import Certificates
+from discreet.tables.suppression.problem import problem_of
+from discreet.verification.audit import audit
+from tabulated import random_table
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_a_branched_box_protects_stands_the_audit(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, int(rng.integers(2, 4)), hierarchical=True, second=False, linked=False)
+    unsafe = (table.value > 0) & (rng.random(len(table)) < 0.2)
+    level = np.where(unsafe, np.maximum(np.round(0.05 * table.value), 1.0), 0.0)
+    table = table.but(
+        status=np.where(unsafe, PRIMARY, np.where(table.value == 0, FIXED, 0)).astype(np.uint8),
+        upl=level,
+        lpl=np.minimum(level, table.value),
+        upper=np.full(len(table), 3.0 * float(table.value.max()) + 1.0),
+    )
+    problem = problem_of(table)
+    suppressed, proofs = problem.primary.copy(), Certificates(len(problem), problem.tasks)
+    Branches(problem).protect(suppressed, proofs, problem.by_level())
+    for task in np.flatnonzero(proofs.by >= 0).tolist():
+        assert suppressed[proofs.of(task)].all()
+    status = table.status.copy()
+    status[problem.system.cells[suppressed & ~problem.primary]] = SECONDARY
+    # Where a task has no box its cell is not judged.
+    status[problem.system.cells[problem.cell[proofs.by < 0]]] = SECONDARY
+    assert not len(audit(table.but(status=status, rules={"words": {}})).failed)
+
+
+def test_they_are_found_for_sub_totals() -> None:
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        table = random_table(rng, 2, hierarchical=True, second=False, linked=False)
+        inner = np.zeros(len(table), dtype=np.bool_)
+        for axis, one in enumerate(table.dimensions):
+            inner |= ~one.base[table.codes[:, axis]] & (table.codes[:, axis] > 0)
+        cells = np.flatnonzero(inner & (table.value >= 2))[:1]
+        if not len(cells):
+            continue
+        status, level = np.zeros(len(table), np.uint8), np.zeros(len(table))
+        status[cells], level[cells] = PRIMARY, 1.0
+        problem = problem_of(table.but(status=status, upl=level, lpl=level))
+        proofs = Certificates(len(problem), problem.tasks)
+        Branches(problem).protect(problem.primary.copy(), proofs, problem.by_level())
+        found += int((proofs.by >= 0).any())
+    assert found >= 5
