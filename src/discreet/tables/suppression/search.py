@@ -20,8 +20,8 @@ from discreet.verification.attack.system import Bools, Ints
 CYCLES = Cycles(40, 1.5)
 # Rounds of an epoch: more where a round is short.
 WORK = 10_000
-# Up to so many columns a clean-up by linear programs ends soon.
-MODEST = 4_000
+# Up to so many columns protecting everything anew by linear programs ends soon.
+MODEST = 8_000
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Searching:
         quick = isinstance(protector, Flows)
         self._rounds = max(1, WORK // (problem.tasks + len(problem) // 4 + 1)) if quick else 1
         self._exact: Exact | None = None
-        self._built = False
+        self._built, self._swept = False, 0
 
     @property
     def cost(self) -> float:
@@ -163,9 +163,15 @@ class Searching:
         if len(waiting):
             protector.protect(waiting[:1])
             return
+        self._note()
+        # Everything is protected anew by what is suppressed, small levels first and then large ones: cells taken early
+        # may have become needless by those taken later.
+        if self._swept < 2 and len(self.problem) <= MODEST:
+            protector.sweep(order if self._swept else None)
+            self._swept += 1
+            self._note()
+            return
         self._built = True
-        if len(self.problem) <= MODEST:
-            protector.clean()
         self._note()
         self._return()
 
