@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from discreet.errors import InputError, whole
+from discreet.evolution import randomness
 from discreet.evolution.cycles import Cycles
 from discreet.evolution.process import State
+from discreet.kernels.arrays import Words
 from discreet.kernels.random import seeded
 from discreet.tables.suppression.exact import Exact
 from discreet.tables.suppression.flows import Flows
@@ -219,17 +222,28 @@ class Searching:
         return self.problem.primary.copy() if self._best is None else self._best.copy()
 
     def save(self) -> State:
-        """What the next epochs depend on; certificates are made anew."""
-        best = self.answer()
+        """The patterns and the random state; certificates and proofs are not kept."""
         return {
             "epoch": self._epoch,
             "cost": self._cost,
-            "best": best,
+            "best": self.answer(),
             "pattern": self.protector.suppressed,
+            "failed": self.failed.copy(),
+            "built": int(self._built),
+            "swept": self._swept,
             "words": self._state.copy(),
-            "generator": str(self._generator.bit_generator.state),
+            "generator": randomness.to_text(self._generator),
         }
 
     def load(self, state: State) -> None:
-        """Go on from a saved state."""
-        raise NotImplementedError("a search for suppressions is not resumed")
+        """Go on from a saved pattern, with certificates made anew: as good a search, but not step by step the same."""
+        self._epoch, self._swept = int(cast("int", state["epoch"])), int(cast("int", state["swept"]))
+        self._cost, self._built = float(cast("float", state["cost"])), bool(state["built"])
+        self._best = np.array(state["best"], dtype=np.bool_) if np.isfinite(self._cost) else None
+        self.failed = np.array(state["failed"], dtype=np.int64)
+        self._state[:] = cast("Words", state["words"])
+        randomness.from_text(self._generator, str(state["generator"]))
+        self._exact = None
+        self.protector.start(np.array(state["pattern"], dtype=np.bool_))
+        if self._built or not isinstance(self.protector, Linear):
+            self.protector.protect(self.problem.by_level())

@@ -268,7 +268,7 @@ class Attacker:
             turned = np.where(np.abs(found) > SLACK, -np.sign(found), generator.choice([-1.0, 1.0], len(mine)))
             side = np.where(still, turned, side)
             gained = before - after
-            if mirrored and gained < 0.25 * before:
+            if mirrored and gained < 0.6 * before:
                 mirrored = False
             elif gained <= 0:
                 idle += 1
@@ -309,7 +309,8 @@ class Attacker:
                 if found is not None:
                     proofs.harvest(mine, found, program.missed(found))
                     lost = reached[column] < side * found[at] * NEAR
-                    near = not exact or abs(reached[column] - level[column]) <= (1 - NEAR) * level[column]
+                    aim = level[column] if exact else wanted[column]
+                    near = abs(reached[column] - aim) <= (1 - NEAR) * aim
                     if large and reached[column] < enough[column] and (lost or near):
                         # Interior points lose what they do not hit: ends at a bound, and levels that are just reached.
                         found = program.furthest(at, side, limit, interior=True, sharp=True)
