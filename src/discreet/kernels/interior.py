@@ -27,8 +27,8 @@ NEARLY, BALANCED = 1e-5, 1e-9
 """What relations may be off before the last is mended, and after that."""
 PATIENCE = 5
 """After how many steps that hardly go anywhere, or ends that cannot be mended, to give up."""
-ACCURACY = 1e-11
-"""Of the normal equations: what steps leave over here cannot be mended once cells hardly move any more."""
+ACCURACY, COARSE = 1e-11, 1e-8
+"""Of the normal equations, at the end and far from it: what is left over cannot be mended once cells hardly move."""
 SHARES = (1.0, 0.7, 0.4, 0.15)
 """How much of a corrector may be taken."""
 
@@ -202,11 +202,13 @@ class Program:
         """Predict, correct, correct again; the step and how far to go in x and in y."""
         x, s, _, z, w = point
         slack = self.cost - prices - z + w
+        far = float(x @ z + s @ w) / max(abs(float(self.cost @ x)), self.floor)
+        accuracy = min(max(ACCURACY, COARSE * far), COARSE)
 
         def toward(lower: Floats, upper: Floats, part: float = 1.0) -> Step:
             """Newton's step towards the relations with z dx + x dz = lower and −w dx + s dw = upper."""
             shift = theta * (lower / x - upper / s - part * slack)
-            dy = normal.solve(part * left - self._image(shift), ACCURACY)
+            dy = normal.solve(part * left - self._image(shift), accuracy)
             dx = theta * self._prices(dy) + shift
             return Step(dx, dy, (lower - z * dx) / x, (upper + w * dx) / s)
 

@@ -140,6 +140,7 @@ class Lattice:
             capacity[able] / level,
             right / level,
         )
+        self.lines.trace = TRACE
         status, used, relative, steps = program.solve(gap, iterations)
         x[able] = used * level
         e = fixed + np.bincount(cell, direction * x, self.size)
@@ -176,6 +177,7 @@ class Lattice:
             sums are left over: see `sums`.
         """
         ordered, e = weights[self._cells], e[self._cells]
+        self.lines.trace = TRACE
         enough = 1e-14 * float(np.abs(e).max(initial=0.0))
         normal = self.lines.normal(ordered)
         off = self.lines.sums(e)
@@ -253,6 +255,7 @@ class Lines:
         self.ends = (i * j, i * j + i * l)
         self.size = i * j + i * l + j * l
         self.cells = i * j * l
+        self.trace = TRACE
 
     def sums(self, cells: Floats) -> Floats:
         """The sum of each line."""
@@ -294,10 +297,10 @@ class Normal:
         self.is_empty = diagonal == 0.0
         diagonal[self.is_empty] = 1.0
         self.diagonal = diagonal
-        trace = TRACE
-        while not self._factored(trace):
-            trace *= 10.0
-            if trace > 1e-2:
+        # What was too little for a program's last matrix is too little for its next one: weights only grow apart.
+        while not self._factored(lines.trace):
+            lines.trace *= 10.0
+            if lines.trace > 1e-2:
                 raise LinAlgError("weights that are not finite")
 
     def _factored(self, trace: float) -> bool:

@@ -53,10 +53,11 @@ class Certificates:
         marked[numbers] = True
         return np.flatnonzero(marked[self.by])
 
-    def needed(self) -> Bools:
-        """Which cells any task rests on."""
+    def needed(self, by: Ints | None = None) -> Bools:
+        """Which cells any task rests on, with the certificates they have or those that are given."""
+        by = self.by if by is None else by
         found = np.zeros(self._columns, dtype=np.bool_)
-        for number in np.unique(self.by[self.by >= 0]).tolist():
+        for number in np.unique(by[by >= 0]).tolist():
             found[self._cells[number]] = True
         return found
 

@@ -20,14 +20,18 @@ from discreet.verification.attack.system import Bools, Floats, Ints
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off dear cells, so that
 # these may be published again.
 CHARGE = 1e-3
-# What a unit of a move that proves another task is worth, in parts of the median weight.
-REWARD = 1e-2
-# The same where only suppressed cells may move, so that a reward buys nothing.
-SWEEPING = 1.0
+# What a unit of a move that proves another task is worth, in parts of the median weight. Little at first: what is cheap
+# goes along. After some programs, in parts of the columns, it grows with each: the last tasks cost next to nothing, and
+# one by one they would take most of the time.
+REWARD, DEAREST = 1e-2, 10.0
+PATIENT, GROWTH = 1 / 600, 1.6
+# The same where only suppressed cells may move, so that a reward buys nothing, and where a dear cell is replaced.
+SWEEPING, REPLACING = 2.0, 1.0
 # How many programs a clean-up may solve cell by cell, and how many after each repair.
 TRIALS, FEW = 100, 10
-# From this many columns on a full table of three dimensions has its own method.
-LATTICE = 2_000
+# From this many columns on a full table of three dimensions has its own method. It ends inside the cheapest solutions;
+# up to so many columns the first one, which fixes most of the cost, is brought to a corner, where fewer cells move.
+LATTICE, CORNERED = 2_000, 5_000
 # From this many columns on sub-totals are made safe along branches before programs are solved.
 LARGE = 20_000
 # Moves below this, in units and in parts of the largest, are rounding.
@@ -62,8 +66,10 @@ class Linear:
         self._turn = np.where(np.arange(n) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
         weights = problem.weight[problem.weight > 0]
         self._typical = float(np.median(weights)) if len(weights) else 0.0
-        self._reward = REWARD * self._typical
+        self._kept: Bools | None = None
+        self._before = self._proofs.by
         self.solved = 0
+        self._since = 0
 
     @cached_property
     def _lattice(self) -> LatticeFlows | None:
@@ -103,32 +109,56 @@ class Linear:
             self._suppressed |= suppressed
         self._proofs.clear()
         self._witness[:] = -1
+        self._kept, self._since = None, 0
 
-    def protect(self, order: Ints) -> int:
-        """Protect tasks in an order, each at the least additional cost; tell how many could not be."""
-        return self._protect(order, np.zeros(len(self.problem), dtype=np.bool_))
+    def protect(self, order: Ints, most: int | None = None) -> int:
+        """Protect tasks in an order, each at the least additional cost; tell how many could not be.
 
-    def _protect(self, order: Ints, banned: Bools) -> int:
-        failed = 0
+        Parameters
+        ----------
+        order : array of int
+            The tasks.
+        most : int, optional
+            Leave after so many for which programs had to be solved; the others are not told of.
+        """
+        allowed = np.ones(len(self.problem), dtype=np.bool_) if self._kept is None else self._kept
+        return self._protect(order, ~allowed, most)
+
+    def _protect(self, order: Ints, banned: Bools, most: int | None = None, reward: float | None = None) -> int:
+        failed = tried = 0
         price = self._prices()
         price[banned] = np.inf
         for task in order.tolist():
             if self._proofs.by[task] >= 0:
                 continue
-            found = None if self._hopeless[task] else self._moved(self._mover, task, price)
+            if tried == most:
+                break
+            tried += 1
+            worth = self._growing() if reward is None else reward
+            found = None if self._hopeless[task] else self._moved(self._mover, task, price, worth)
             if found is None and not banned.any() and not self._hopeless[task]:
                 # Before it is given up, another method has its say.
-                found = self._moved(self._last, task, price) if self._lattice else None
+                found = self._moved(self._last, task, price, worth) if self._lattice else None
                 self._hopeless[task] = found is None
-            if found is None:
+            if found is None and self._kept is not None and self._before[task] >= 0:
+                self._recall(task, price)
+            elif found is None:
                 failed += 1
                 continue
-            self._take(found, task, price)
+            else:
+                self._take(found, task, price)
             if self._lattice:
                 # Where a program takes long, what is suppressed by now may prove more at no cost.
                 still = order[self._proofs.by[order] < 0]
                 self._boxes.protect(self._suppressed, self._proofs, still, self._suppressed)
         return failed
+
+    def _recall(self, task: int, price: Floats) -> None:
+        """In a sweep, let a task rest on what it rested on before."""
+        self._proofs.by[task] = self._before[task]
+        cells = self._proofs.of(task)
+        self._suppressed[cells] = True
+        price[cells] = CHARGE * self.problem.weight[cells]
 
     def _prices(self) -> Floats:
         weight = self.problem.weight
@@ -136,17 +166,28 @@ class Linear:
         price[self.problem.primary] = 0.0
         return price
 
-    def _moved(self, mover: Mover, task: int, price: Floats) -> Floats | None:
+    def _moved(self, mover: Mover, task: int, price: Floats, reward: float = REWARD) -> Floats | None:
         """The cheapest moves that prove a task, and others if that costs little."""
         problem = self.problem
         self.solved += 1
-        return mover.cheapest(
-            price,
-            int(problem.cell[task]),
-            float(problem.side[task] * problem.level[task]),
-            self._wishes(),
-            self._reward,
-        )
+        amount = float(problem.side[task] * problem.level[task])
+        what = (price, int(problem.cell[task]), amount, self._wishes(), reward * self._typical)
+        is_first = bool((self._proofs.by < 0).all())
+        found = mover.cheapest(*what)
+        if found is None or mover is not self._lattice or not is_first or len(problem) > CORNERED:
+            return found
+        moving = np.zeros(len(problem), dtype=np.bool_)
+        moving[_moving(found)] = True
+        corner = Inside(problem.system, moving, self._wishful[moving[self._wishful]]).cheapest(*what)
+        return found if corner is None else corner
+
+    def _growing(self) -> float:
+        """What proving another task is worth by now, in parts of the median weight."""
+        if self._kept is not None:
+            return SWEEPING
+        self._since += 1
+        late = self._since - max(8.0, PATIENT * len(self.problem))
+        return float(min(DEAREST, REWARD * GROWTH ** min(max(0.0, late), 100.0)))
 
     def _wishes(self) -> Floats:
         """How far each cell with an open task is to move: to the side that is open, or to one of the two."""
@@ -200,15 +241,31 @@ class Linear:
         """
         if not self._is_whole:
             return 0
-        kept, by = self._suppressed.copy(), self._proofs.by.copy()
-        usual, self._reward = self._reward, SWEEPING * self._typical
+        self.begin_sweep()
+        self.protect(self.problem.by_level()[::-1] if order is None else order)
+        return self.end_sweep()
+
+    def begin_sweep(self) -> None:
+        """Begin to protect all tasks anew: until the end of the sweep `protect` takes suppressed cells only."""
+        self._kept, self._before = self._suppressed.copy(), self._proofs.by.copy()
         self._suppressed[:] = self.problem.primary
         self._proofs.by[:] = -1
-        failed = self._protect(self.problem.by_level()[::-1] if order is None else order, ~kept)
-        self._reward = usual
-        if failed > self._hopeless.sum() or self.cost >= self.problem.cost(kept):
+
+    @property
+    def pattern(self) -> Bools:
+        """What is safe now: in a sweep what was taken again, and what tasks still open rested on before."""
+        if self._kept is None:
+            return self.suppressed
+        by = np.where(self._proofs.by < 0, self._before, self._proofs.by)
+        return self.problem.primary | self._proofs.needed(by)
+
+    def end_sweep(self) -> int:
+        """Keep what came of a sweep if it is whole and cheaper; tell how many cells that publishes."""
+        assert self._kept is not None
+        kept, self._kept = self._kept, None
+        if not self._is_whole or self.cost >= self.problem.cost(kept):
             self._suppressed[:] = kept
-            self._proofs.restore(by)
+            self._proofs.restore(self._before)
         return int(kept.sum() - self._suppressed.sum())
 
     def clean(self) -> int:
@@ -263,6 +320,10 @@ class Linear:
 
     def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
         """Take apart and repair so many times; give the cost of the pattern that is kept."""
+        if self._lattice:
+            for _ in range(rounds):
+                self._replace(state)
+            return self.cost
         cost = self.cost
         for _ in range(rounds):
             self._proofs.tidy()
@@ -278,9 +339,9 @@ class Linear:
             banned = np.zeros(len(self.problem), dtype=np.bool_)
             banned[taken[: 1 + below(state, len(taken))]] = True
             opened = opened[np.argsort([uniform(state) for _ in opened], kind="stable")]
-            failed = self._protect(opened, banned)
+            failed = self._protect(opened, banned, reward=REWARD)
             if failed:
-                failed = self.protect(opened)
+                failed = self._protect(opened, np.zeros_like(banned), reward=REWARD)
             if not failed:
                 idle = self._suppressed & ~self.problem.primary & ~self._proofs.needed()
                 self._suppressed[idle] = False
@@ -293,6 +354,33 @@ class Linear:
                 self._suppressed[:] = kept
                 self._proofs.restore(by)
         return cost
+
+    def _replace(self, state: Words) -> bool:
+        """Do without a dear cell if what that opens can be protected for less; tell if so.
+
+        Where a program takes long, a trial ends as soon as it costs more than it saves.
+        """
+        self._proofs.tidy()
+        secondary = np.flatnonzero(self._suppressed & ~self.problem.primary)
+        total = np.cumsum(self.problem.weight[secondary])
+        if not len(secondary) or total[-1] <= 0:
+            return False
+        # The more it costs, the more there is to gain.
+        cell = secondary[min(int(np.searchsorted(total, uniform(state) * total[-1], "right")), len(secondary) - 1)]
+        kept, by, cost = self._suppressed.copy(), self._proofs.by.copy(), self.cost
+        opened = self._proofs.users(np.array([cell]))
+        opened = opened[np.argsort(-self.problem.level[opened], kind="stable")]
+        self._proofs.by[opened] = -1
+        self._suppressed[cell] = False
+        banned = np.zeros(len(self.problem), dtype=np.bool_)
+        banned[cell] = True
+        while not self._protect(opened, banned, 1, REPLACING) and self.cost < cost:
+            if not (self._proofs.by[opened] < 0).any():
+                self._suppressed &= self.problem.primary | self._proofs.needed()
+                return True
+        self._suppressed[:] = kept
+        self._proofs.restore(by)
+        return False
 
     def _pick(self, cells: Ints, state: Words, most: int) -> Ints:
         """A dear cell and some that share a certificate with it."""

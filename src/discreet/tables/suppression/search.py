@@ -23,8 +23,8 @@ from discreet.verification.attack.system import Bools, Ints
 CYCLES = Cycles(40, 1.5)
 # Rounds of an epoch: more where a round is short.
 WORK = 10_000
-# Up to so many columns protecting everything anew by linear programs ends soon.
-MODEST = 8_000
+# How often everything is protected anew where every step is a linear program.
+SWEEPS = 1
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Searching:
         quick = isinstance(protector, Flows)
         self._rounds = max(1, WORK // (problem.tasks + len(problem) // 4 + 1)) if quick else 1
         self._exact: Exact | None = None
-        self._built, self._swept = False, 0
+        self._built, self._sweeping, self._swept = False, False, 0
 
     @property
     def cost(self) -> float:
@@ -161,21 +161,29 @@ class Searching:
             self._note()
             protector.start()
             return
+        if self._sweeping:
+            order = order[:: 1 if self._swept else -1]
         waiting = order[np.isin(order, protector.open)]
         waiting = waiting[~np.isin(waiting, self.failed)]
         if len(waiting):
-            protector.protect(waiting[:1])
+            if protector.protect(waiting, 1):
+                # Rounding stands in the way of what boxes could do: go on from their pattern.
+                self._built = True
+                self._return()
+            elif self._sweeping:
+                self._note(protector.pattern)
             return
-        self._note()
-        # Everything is protected anew by what is suppressed, small levels first and then large ones: cells taken early
-        # may have become needless by those taken later.
-        if self._swept < 2 and len(self.problem) <= MODEST:
-            protector.sweep(order if self._swept else None)
+        if self._sweeping:
+            protector.end_sweep()
             self._swept += 1
-            self._note()
+        self._note()
+        # Everything is protected anew by what is suppressed, small levels first: cells taken early
+        # may have become needless by those taken later.
+        self._sweeping = self._swept < SWEEPS
+        if self._sweeping:
+            protector.begin_sweep()
             return
         self._built = True
-        self._note()
         self._return()
 
     def _begin(self, number: int) -> None:
@@ -204,14 +212,15 @@ class Searching:
         if place.last:
             self._return()
 
-    def _note(self) -> None:
-        cost = self.protector.cost
+    def _note(self, pattern: Bools | None = None) -> None:
+        pattern = self.protector.suppressed if pattern is None else pattern
+        cost = self.problem.cost(pattern)
         if cost < self._cost:
-            self._cost, self._best = cost, self.protector.suppressed
+            self._cost, self._best = cost, pattern
 
     def _return(self) -> None:
         """Go on from the best pattern."""
-        if self._best is not None and self.protector.cost > self._cost:
+        if self._best is not None and (self.protector.cost > self._cost or len(self.protector.open) > len(self.failed)):
             self.protector.start(self._best)
             self.protector.protect(self.problem.by_level())
             if isinstance(self.protector, Flows):
@@ -227,7 +236,7 @@ class Searching:
             "epoch": self._epoch,
             "cost": self._cost,
             "best": self.answer(),
-            "pattern": self.protector.suppressed,
+            "pattern": self.answer() if self._sweeping else self.protector.suppressed,
             "failed": self.failed.copy(),
             "built": int(self._built),
             "swept": self._swept,
