@@ -10,6 +10,7 @@ from discreet._version import __version__
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 
 if TYPE_CHECKING:
+    from discreet.grouping.group import group
     from discreet.measures.measure import measure
     from discreet.microdata.partition import partition
     from discreet.microdata.protect import protect
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _VERBS = {
     "audit": "discreet.verification.audit",
+    "group": "discreet.grouping.group",
     "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
     "primary": "discreet.tables.primary",
@@ -38,6 +40,7 @@ __all__ = [
     "PromiseNotKept",
     "__version__",
     "audit",
+    "group",
     "measure",
     "partition",
     "primary",

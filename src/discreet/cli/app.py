@@ -14,6 +14,7 @@ from discreet.cli import INTERRUPTED
 from discreet.cli.audit import audit
 from discreet.cli.convert import convert
 from discreet.cli.example import example
+from discreet.cli.group import group
 from discreet.cli.measure import measure
 from discreet.cli.methods import methods
 from discreet.cli.primary import primary
@@ -37,7 +38,7 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for command in (protect, refine, verify, measure, methods, tabulate, primary, suppress, audit, convert, example):
+for command in (protect, group, refine, verify, measure, methods, tabulate, primary, suppress, audit, convert, example):
     app.command(command)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, Token
@@ -52,6 +53,15 @@ def _pair(_type: Any, tokens: Sequence[Token]) -> tuple[int, float]:
         raise ValueError(f"expected two numbers such as 1,75, not '{tokens[-1].value}'") from None
 
 
+def _groups(_type: Any, tokens: Sequence[Token]) -> Path | list[list[str]]:
+    """`--grouping 'age,income;town'`: groups of columns, or the TOML file that holds them."""
+    text = ";".join(token.value for token in tokens)
+    if text.lower().endswith(".toml"):
+        return Path(text)
+    rows = csv.reader(text.split(";"), skipinitialspace=True)
+    return [[name.strip() for name in row if name.strip()] for row in rows]
+
+
 def option(converter: Callable[[Any, Sequence[Token]], Any], metavar: str) -> Parameter:
     return Parameter(converter=converter, n_tokens=1, allow_repeating=True, accepts_keys=False, metavar=metavar)
 
@@ -64,6 +74,7 @@ if TYPE_CHECKING:
     Digits = dict[str, int] | None
     Params = dict[str, str] | None
     Pair = tuple[int, float] | None
+    Groups = Path | list[list[str]] | None
 else:
     # Declared as lists, since only then all occurrences of an option reach its reader, which makes one mapping of them.
     Orders = Annotated[list[Any] | None, option(_orders, "COLUMN=ORDER")]
@@ -72,3 +83,4 @@ else:
     Digits = Annotated[list[Any] | None, option(_pairs(int, "column=digits"), "COLUMN=DIGITS")]
     Params = Annotated[list[Any] | None, option(_pairs(str, "parameter=value"), "NAME=VALUE")]
     Pair = Annotated[Any, option(_pair, "N,K")]
+    Groups = Annotated[list[Any] | None, option(_groups, "GROUPS")]

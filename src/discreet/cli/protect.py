@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from discreet.cli.docs import documented_by
-from discreet.cli.options import Aggregates, Columns, Digits, Orders, Params, Weights
+from discreet.cli.options import Aggregates, Columns, Digits, Groups, Orders, Params, Weights
 from discreet.cli.reading import DETECT, Reading
 from discreet.microdata.protect import protect as verb
 
@@ -34,6 +34,7 @@ def protect(
     aggregate: Aggregates = None,
     digits: Digits = None,
     missing: Literal["separate", "impute", "error"] | None = None,
+    grouping: Groups = None,
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
     config: Path | None = None,
@@ -70,6 +71,11 @@ def protect(
         (any).
     digits
         Decimal digits to round a column's aggregates to, as age=0,income=2; 0 keeps whole numbers whole.
+    grouping
+        Groups of quasi-identifiers, as 'age,income;region' or in a TOML file with groups = [["age", "income"],
+        ["region"]]: the records are grouped for each anew, and at least k share each combination within a group of
+        columns, not across them; what an intruder who combines them finds is always measured. By default all
+        quasi-identifiers are one group.
     params
         A parameter of the method, as gamma=0.2.
     order
@@ -95,7 +101,15 @@ def protect(
     check_writable_format(output)
     files = files_of(output, row_map=row_map, evidence=evidence)
     AtomicFiles(files.values(), force=force)
-    spare(files.values(), {"the input itself": data, "the configuration": config, "the checkpoint": checkpoint})
+    spare(
+        files.values(),
+        {
+            "the input itself": data,
+            "the configuration": config,
+            "the grouping": grouping if isinstance(grouping, Path) else None,
+            "the checkpoint": checkpoint,
+        },
+    )
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
         release = verb(
@@ -114,6 +128,7 @@ def protect(
             aggregate=aggregate,
             digits=digits,
             missing=missing,
+            grouping=grouping,
             method=method,
             params=params,
             config=config,

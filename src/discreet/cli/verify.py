@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
 
 from discreet.cli.docs import documented_by
-from discreet.cli.options import Columns
+from discreet.cli.options import Columns, Groups
 from discreet.cli.reading import DETECT, Reading
 from discreet.verification.verify import verify as verb
-
-
-def _groups(_type: Any, tokens: Any) -> Any:
-    """A TOML file, or groups as `a,b;c`."""
-    text = ";".join(token.value for token in tokens)
-    if text.lower().endswith(".toml"):
-        return Path(text)
-    return [[name.strip() for name in group.split(",") if name.strip()] for group in text.split(";")]
 
 
 @documented_by(verb)
@@ -31,7 +20,7 @@ def verify(
     quasi: Columns = None,
     k: int | None = None,
     by: Columns = None,
-    grouping: Annotated[Any, Parameter(converter=_groups, n_tokens=1, allow_repeating=True, metavar="GROUPS")] = None,
+    grouping: Groups = None,
     quiet: bool = False,
     json: bool = False,
     reading: Reading = DETECT,

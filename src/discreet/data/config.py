@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.data.groupings import as_groups
 from discreet.data.roles import ROLES
 from discreet.errors import InputError
 
@@ -26,11 +27,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class Config:
-    """What a configuration says: options of the verb, roles, and details of columns."""
+    """What a configuration says: options of the verb, roles, details of columns, and groups of quasi-identifiers."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     roles: Mapping[str, list[str]] = field(default_factory=dict)
     details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    grouping: list[list[str]] | None = None
 
 
 def load(path: str | Path) -> Config:
@@ -54,6 +56,7 @@ def _config(where: str, content: Mapping[str, Any]) -> Config:
     options: dict[str, Any] = {}
     roles: dict[str, list[str]] = {}
     details: dict[str, dict[str, Any]] = {}
+    grouping: list[list[str]] | None = None
     for key, value in content.items():
         if key in OPTIONS:
             options[key] = _typed(where, key, value)
@@ -62,10 +65,12 @@ def _config(where: str, content: Mapping[str, Any]) -> Config:
         elif key == "columns":
             for name, said in _typed_table(where, key, value).items():
                 details[name] = _column(f"{where}: [columns.{name}]", name, said, roles)
+        elif key == "grouping":
+            grouping = as_groups(value, f"{where}: grouping")
         else:
-            allowed = ", ".join((*OPTIONS, *ROLES, "columns"))
+            allowed = ", ".join((*OPTIONS, *ROLES, "columns", "grouping"))
             raise InputError(f"{where}: unknown key '{key}'; allowed are {allowed}")
-    return Config(options, roles, details)
+    return Config(options, roles, details, grouping)
 
 
 def _column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,7 +11,9 @@ if TYPE_CHECKING:
     from discreet.microdata.settings import Settings
 
 
-def parameters(settings: Settings, declarations: Declarations, attributes: list[Attribute]) -> dict[str, Any]:
+def parameters(
+    settings: Settings, declarations: Declarations, attributes: list[Attribute], groups: Sequence[Sequence[str]]
+) -> dict[str, Any]:
     """Everything that was asked for, with the defaults that filled the gaps."""
     by_name = {attribute.name: attribute for attribute in attributes}
     columns: dict[str, dict[str, Any]] = {}
@@ -35,5 +38,6 @@ def parameters(settings: Settings, declarations: Declarations, attributes: list[
         "steps": settings.steps,
         "seed": settings.seed,
         "threads": settings.threads,
+        "grouping": [list(group) for group in groups],
         "columns": columns,
     }

@@ -1,9 +1,9 @@
-"""The partition of a whole file: each class of records on its own."""
+"""The partition of a whole file: each class of records on its own, and for each group of attributes anew."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,39 @@ if TYPE_CHECKING:
     from discreet.microdata.method import Labels, Method
     from discreet.microdata.partition import Partition
     from discreet.microdata.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """All records as one group of attributes shows them: their points, and the classes to be partitioned."""
+
+    points: NDArray[np.float64]
+    classes: Classes
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """A partition for each view, how they were found, and what is proven.
+
+    Parameters
+    ----------
+    partitions : list of Partition
+        The groups of records, view by view.
+    search : dict
+        How they were found, for the evidence.
+    bound : dict, optional
+        The lower bound, its gap and its method, where asked for or proven by the method.
+    """
+
+    partitions: list[Partition]
+    search: dict[str, Any]
+    bound: dict[str, Any] | None
+
+    @property
+    def il(self) -> float:
+        """Information loss in percent: 100·SSE/SST, both summed over the views."""
+        sse, sst = _sums(self.partitions)
+        return 100.0 * sse / sst if sst > 0 else 0.0
 
 
 def group(
@@ -38,6 +71,20 @@ def group(
     bound : dict or None
         The lower bound, its gap and its method, where asked for or proven by the method.
     """
+    found = group_views([View(points, classes)], settings, tell, start=start, checkpoint=checkpoint, bound=bound)
+    return found.partitions[0], found.search, found.bound
+
+
+def group_views(
+    views: Sequence[View],
+    settings: Settings,
+    tell: Callable[[str, float], None],
+    *,
+    start: Labels | None = None,
+    checkpoint: Path | None = None,
+    bound: bool = False,
+) -> Grouped:
+    """Partition the classes of every view, all side by side; a start is one of a single view."""
     import numpy as np
 
     from discreet.microdata.partition import choose, partition_of
@@ -45,24 +92,22 @@ def group(
 
     name, method = choose(settings.method, settings.params)
     tell("compiling", 0.0)
-    warm_up(method, points.shape[1], settings.k, {len(rows) for rows in classes.rows})
+    for width in sorted({view.points.shape[1] for view in views}):
+        sizes = {len(rows) for view in views if view.points.shape[1] == width for rows in view.classes.rows}
+        warm_up(method, width, settings.k, sizes)
     found = solve(
         name,
         method,
-        [np.ascontiguousarray(points[rows]) for rows in classes.rows],
+        [np.ascontiguousarray(view.points[rows]) for view in views for rows in view.classes.rows],
         settings,
         lambda fraction: tell("grouping", fraction),
-        starts=None if start is None else [_own(start[rows]) for rows in classes.rows],
+        starts=None if start is None else [_own(start[rows]) for rows in views[0].classes.rows],
         checkpoint=checkpoint,
-        signature=None if checkpoint is None else _signature(name, method, points, classes, settings, start),
+        signature=None if checkpoint is None else _signature(name, method, views, settings, start),
     )
-    labels = np.empty(len(points), np.int64)
-    groups = 0
-    for rows, own in zip(classes.rows, found.labels, strict=True):
-        labels[rows] = own + groups
-        groups += int(own.max()) + 1
-    partition = partition_of(points, labels, settings.k)
-    return partition, found.search, _bounded(points, classes, partition, found.bound, settings, bound, tell)
+    labels = iter(found.labels)
+    partitions = [partition_of(view.points, _joined(view.classes, labels), settings.k) for view in views]
+    return Grouped(partitions, found.search, _bounded(views, partitions, found.bound, settings, bound, tell))
 
 
 def warm_up(method: Method, width: int, k: int, sizes: Collection[int]) -> None:
@@ -92,22 +137,37 @@ def _own(labels: Labels) -> Labels:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
+def _joined(classes: Classes, found: Iterator[Labels]) -> Labels:
+    """The groups of all classes under numbers of their own."""
+    import numpy as np
+
+    labels = np.empty(len(classes.blank), np.int64)
+    groups = 0
+    for rows in classes.rows:
+        own = next(found)
+        labels[rows] = own + groups
+        groups += int(own.max()) + 1
+    return labels
+
+
+def _sums(partitions: Sequence[Partition]) -> tuple[float, float]:
+    """SSE and SST: both add up over groups of attributes."""
+    return sum(partition.sse for partition in partitions), sum(partition.sst for partition in partitions)
+
+
 def _signature(
-    name: str,
-    method: Method,
-    points: NDArray[np.float64],
-    classes: Classes,
-    settings: Settings,
-    start: Labels | None,
+    name: str, method: Method, views: Sequence[View], settings: Settings, start: Labels | None
 ) -> dict[str, str | int | float]:
     """What a checkpoint must have in common with the run that goes on from it."""
     import hashlib
 
     from discreet._version import __version__
 
-    digest = hashlib.sha256(str(points.shape).encode() + points.tobytes())
-    for rows in classes.rows:
-        digest.update(len(rows).to_bytes(8, "little") + rows.tobytes())
+    digest = hashlib.sha256()
+    for view in views:
+        digest.update(str(view.points.shape).encode() + view.points.tobytes())
+        for rows in view.classes.rows:
+            digest.update(len(rows).to_bytes(8, "little") + rows.tobytes())
     params = {f"params.{key}": str(value) for key, value in asdict(method).items()}
     return {
         "version": __version__,
@@ -121,30 +181,35 @@ def _signature(
 
 
 def _bounded(
-    points: NDArray[np.float64],
-    classes: Classes,
-    partition: Partition,
+    views: Sequence[View],
+    partitions: Sequence[Partition],
     proven: float | None,
     settings: Settings,
     asked: bool,
     tell: Callable[[str, float], None],
 ) -> dict[str, Any] | None:
-    """The lower bound of the loss in percent, how far above it the partition may be, and where it comes from."""
+    """The lower bound of the loss in percent, how far above it the partitions may be, and where it comes from."""
     if proven is None and not asked:
         return None
     method = "column generation"
     if proven is None:
         from discreet.microdata.bound import lower_bound
 
+        parts = [
+            (view.points, partition.labels, rows)
+            for view, partition in zip(views, partitions, strict=True)
+            for rows in view.classes.rows
+        ]
         proven, words = 0.0, set()
-        for number, rows in enumerate(classes.rows):
-            tell("bounding", number / len(classes.rows))
-            own = lower_bound(points[rows], settings.k, labels=_own(partition.labels[rows]))
+        for number, (points, labels, rows) in enumerate(parts):
+            tell("bounding", number / len(parts))
+            own = lower_bound(points[rows], settings.k, labels=_own(labels[rows]))
             proven += own.value
             words.add(own.method)
         method = ", ".join(sorted(words))
-    if proven <= 0.0 < partition.sse:
+    sse, sst = _sums(partitions)
+    if proven <= 0.0 < sse:
         return None  # that no loss is below 0 says nothing of how far above the optimum this one is
-    value = 100.0 * proven / partition.sst if partition.sst > 0 else 0.0
-    gap = 100.0 * (partition.sse - proven) / proven if proven > 0 else 0.0
+    value = 100.0 * proven / sst if sst > 0 else 0.0
+    gap = 100.0 * (sse - proven) / proven if proven > 0 else 0.0
     return {"value": value, "gap": max(gap, 0.0), "method": method}

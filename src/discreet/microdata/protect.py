@@ -29,6 +29,7 @@ def protect(
     aggregate: Mapping[str, str] | None = None,
     digits: Mapping[str, int] | None = None,
     missing: str | None = None,
+    grouping: Any = None,
     method: str | None = None,
     params: Mapping[str, Any] | None = None,
     config: str | Path | None = None,
@@ -79,6 +80,11 @@ def protect(
     missing : {"separate", "impute", "error"}
         Group records within their pattern of missing values (the default); fill missing values with the aggregate of
         their column first; or refuse them.
+    grouping : list of lists of str, Grouping or path
+        Groups of quasi-identifiers, as `[["age", "income"], ["region"]]`: the records are grouped for each anew, and at
+        least k share each combination within a group of columns, not across them; what an intruder who combines them
+        finds is always measured. Or what `group` found, or the TOML file it was written to. By default all
+        quasi-identifiers are one group.
     method : str
         How records are grouped; `discreet methods` lists the methods. By default `memetic`, the best there is.
     params : mapping
@@ -106,7 +112,8 @@ def protect(
     Returns
     -------
     Release
-        `data`, `labels`, `measures`, `evidence`, `summary()` and `write(path)`.
+        `data`, `labels` (a column for each group of quasi-identifiers, where there are several), `measures`,
+        `evidence`, `summary()` and `write(path)`.
 
     Examples
     --------
@@ -118,8 +125,9 @@ def protect(
     """
     from discreet.data.config import Config, load
     from discreet.data.dataset import accept
+    from discreet.data.groupings import given_groups
     from discreet.measures.choices import wanted
-    from discreet.microdata.classes import split
+    from discreet.microdata.attribute_groups import attribute_groups
     from discreet.microdata.releasing import declare, read_attributes, release_of
     from discreet.microdata.settings import Settings
 
@@ -144,13 +152,16 @@ def protect(
         digits=digits,
         missing=missing,
     )
+    names = declarations.names("quasi")
+    groups = (
+        given_groups(said.grouping, names, f"{config}: grouping") if grouping is None else given_groups(grouping, names)
+    )
     attributes, notes = read_attributes(dataset, declarations)
-    classes = split(dataset, attributes, declarations.names("by"), settings.k)
     return release_of(
         dataset,
         declarations,
         attributes,
-        classes,
+        attribute_groups(dataset, attributes, groups, declarations.names("by"), settings.k),
         settings,
         asked,
         notes,

@@ -141,10 +141,11 @@ def refine(
 
     from discreet.data.config import Config, load
     from discreet.data.dataset import accept
+    from discreet.data.groupings import given_groups
     from discreet.data.recorded import read_recorded, record_of
     from discreet.measures.alignment import align
     from discreet.measures.choices import wanted
-    from discreet.microdata.classes import split
+    from discreet.microdata.attribute_groups import attribute_groups
     from discreet.microdata.partition import choose
     from discreet.microdata.releasing import declare, read_attributes, release_of
     from discreet.microdata.settings import Settings
@@ -174,6 +175,8 @@ def refine(
         missing=missing,
     )
     names = declarations.names("quasi")
+    if said.grouping is not None and len(given_groups(said.grouping, names)) > 1:
+        raise InputError("refine starts from groups over all quasi-identifiers; leave the grouping out, or use protect")
     absent = [name for name in names if name not in given.frame.columns]
     if absent:
         raise InputError(f"{given.name}: there is no column '{absent[0]}'; a release must have all quasi-identifiers")
@@ -199,19 +202,19 @@ def refine(
             f"the method {chosen} does not start from given groups; leave the method out, or name a search"
         )
     attributes, notes = read_attributes(dataset, declarations)
-    classes = split(dataset, attributes, by_names, settings.k)
+    groups = attribute_groups(dataset, attributes, [names], by_names, settings.k)
     return release_of(
         dataset,
         declarations,
         attributes,
-        classes,
+        groups,
         settings,
         asked,
         notes,
         tell,
         bound=bound,
         checkpoint=None if checkpoint is None else Path(checkpoint),
-        start=_within(start, classes, settings.k, given),
+        start=_within(start, groups[0].classes, settings.k, given),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from discreet.data.attributes import Attribute
     from discreet.data.config import Config
     from discreet.data.dataset import Dataset
+    from discreet.data.embedding import Embedding
     from discreet.data.roles import Declarations
-    from discreet.microdata.classes import Classes
+    from discreet.microdata.attribute_groups import AttributeGroup
     from discreet.microdata.settings import Settings
     from discreet.release.release import Release
 
@@ -46,7 +47,7 @@ def release_of(
     dataset: Dataset,
     declarations: Declarations,
     attributes: list[Attribute],
-    classes: Classes,
+    groups: Sequence[AttributeGroup],
     settings: Settings,
     asked: tuple[str, ...],
     notes: list[str],
@@ -56,13 +57,17 @@ def release_of(
     checkpoint: Path | None = None,
     start: NDArray[np.int64] | None = None,
 ) -> Release:
-    """Group the records of each class, starting from given groups if there are any; aggregate, verify, measure."""
+    """Group the records of each class for each group of attributes; aggregate, verify, measure.
+
+    Groups of records to start from are for a single group of attributes.
+    """
     import numpy as np
 
     from discreet.data.embedding import embed
     from discreet.microdata.account import parameters
     from discreet.microdata.aggregate import aggregate, fill
-    from discreet.microdata.grouped import group
+    from discreet.microdata.attribute_groups import blanks
+    from discreet.microdata.grouped import View, group_views
     from discreet.microdata.judged import judge
     from discreet.microdata.partition import partition_of
     from discreet.release.evidence import described, evidence
@@ -71,26 +76,23 @@ def release_of(
     from discreet.verification.promise import Promise
 
     embedding, constant = embed(attributes)
+    blank = blanks(groups, dataset.frame.height)
     kept = [
         replace(
             attribute,
             values=fill(attribute)
             if attribute.missing == "impute"
-            else np.where(classes.blank[:, column], np.nan, attribute.values),
+            else np.where(blank[:, column], np.nan, attribute.values),
         )
         for column, attribute in enumerate(attributes)
     ]
-    points = embedding.points([attribute.values for attribute in kept])
-    partition, search, bounded = group(
-        points,
-        classes,
-        settings,
-        tell,
-        start=start,
-        checkpoint=checkpoint,
-        bound=bound,
-    )
-    released = [attribute.as_written(aggregate(attribute, partition.labels)) for attribute in kept]
+    views = [View(_points(embedding, kept, group.columns), group.classes) for group in groups]
+    grouped = group_views(views, settings, tell, start=start, checkpoint=checkpoint, bound=bound)
+    home = {column: number for number, group in enumerate(groups) for column in group.columns}
+    released = [
+        attribute.as_written(aggregate(attribute, grouped.partitions[home[column]].labels))
+        for column, attribute in enumerate(kept)
+    ]
     by = declarations.names("by")
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
@@ -98,26 +100,31 @@ def release_of(
         *(column.set(column == 0.0, 0.0) for column in dataset.frame.select(by) if column.dtype.is_float()),
         *(attribute.column(values) for attribute, values in zip(attributes, released, strict=True)),
     )
-    promise = Promise(settings.k, (tuple(attribute.name for attribute in attributes),), tuple(by))
+    promise = Promise(
+        settings.k, tuple(tuple(attributes[column].name for column in group.columns) for group in groups), tuple(by)
+    )
     tell("verifying", 0.0)
     verification = check(frame, promise)
     if not verification:
         raise PromiseNotKept(f"the release is refused. {verification.words()}")
-    sizes = partition.sizes
+    sizes = np.concatenate([partition.sizes for partition in grouped.partitions])
+    if len(groups) > 1:
+        # Nothing is promised across groups: what an intruder who combines them finds is always told.
+        asked = (*asked, "dld")
     measures = judge(dataset, declarations, attributes, released, asked, tell) | {
-        "partition_il": partition.il,
+        "partition_il": grouped.il,
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),
         "largest_group": int(sizes.max()),
-        "blanked": classes.blanked,
+        "blanked": int(blank.sum()),
     }
     if start is not None:
-        measures["start_il"] = partition_of(points, start, settings.k).il
+        measures["start_il"] = partition_of(views[0].points, start, settings.k).il
     account = evidence(
         "microdata",
-        parameters=parameters(settings, declarations, attributes),
-        search=search,
-        bound=bounded,
+        parameters=parameters(settings, declarations, attributes, promise.groups),
+        search=grouped.search,
+        bound=grouped.bound,
         measures=measures,
         promise=promise.as_dict(),
         verification=verification.as_dict(),
@@ -125,4 +132,20 @@ def release_of(
         notes=notes + constant,
     )
     data = dataset.restore(frame, declarations.names("confidential", "by"))
-    return Release(data, partition.labels, measures, account, promise, verification, frame, dataset.source)
+    labels = [partition.labels for partition in grouped.partitions]
+    return Release(
+        data,
+        labels[0] if len(labels) == 1 else np.column_stack(labels),
+        measures,
+        account,
+        promise,
+        verification,
+        frame,
+        dataset.source,
+    )
+
+
+def _points(embedding: Embedding, attributes: Sequence[Attribute], columns: Sequence[int]) -> NDArray[np.float64]:
+    """The records in the space of some of the attributes."""
+    axes = tuple(embedding.axes[column] for column in columns)
+    return replace(embedding, axes=axes).points([attributes[column].values for column in columns])

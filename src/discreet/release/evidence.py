@@ -76,15 +76,20 @@ def _plain(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def record(account: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the evidence may be published: promise, method, version and loss."""
-    output = account["output"]
+    """What of the evidence may be published: promise, method, version and loss.
+
+    A release with several groups of columns promises nothing across them, so it must say how often an intruder who
+    combines them finds the right record.
+    """
+    output, measures = account["output"], account["measures"]
+    told = ("il", "dld", "dld_standard_error") if len(account["promise"]["groups"]) > 1 else ("il",)
     return {
         "schema": RECORD,
         "kind": account["kind"],
         "version": account["version"],
         "promise": account["promise"],
         "method": account["search"]["method"],
-        "measures": {"il": account["measures"]["il"]},
+        "measures": {name: measures[name] for name in told},
         "verified": account["verification"]["passed"],
         "output": {key: output[key] for key in ("file", "format", "dialect", "sha256", "records", "columns", "order")},
     }

@@ -43,9 +43,10 @@ class Release:
     data : frame
         The released records in the order they came in, as the kind of frame that came in.
     labels : array of int
-        The group of each record; internal.
+        The group of each record; of several groups of quasi-identifiers a matrix, with a column for each of
+        `promise.groups`. Internal.
     measures : dict
-        `il` and what else was measured.
+        `il` and what else was measured; `groups` and their sizes are of all groups of quasi-identifiers together.
     evidence : dict
         The internal account of how the release came about.
     promise : Promise

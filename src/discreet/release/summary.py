@@ -31,9 +31,10 @@ def summary(
     """The release in words."""
     given, measures, search = account["input"], account["measures"], account["search"]
     lines = [f"{given['file'] or 'frame'}: {given['records']:,} records protected, k = {promise.k}", ""]
-    lines += _columns(account["parameters"]["columns"])
+    lines += [*_columns(account["parameters"]["columns"]), *_groups(promise), ""]
     sizes = _range(measures["smallest_group"], measures["largest_group"])
     groups = f"{measures['groups']:,} {'group' if measures['groups'] == 1 else 'groups'} of {sizes} records"
+    groups += " in all" if len(promise.groups) > 1 else ""
     params = ", ".join(f"{name} {value}" for name, value in account["parameters"]["params"].items())
     method = f"{search['method']} ({params})" if params else search["method"]
     lines += entry("Method", f"{method}: {groups}, {_effort(search)}")
@@ -56,6 +57,7 @@ def summary(
     if measures["blanked"]:
         lines += entry("Blanked", f"{measures['blanked']:,} values, so that records with missing values can be grouped")
     lines += entry("Promise", promise.words())
+    lines += _across(promise, measures)
     where = "the file as written" if files else "the data to be released"
     lines += entry("Verified", f"{where} {verification.words()}")
     for position, note in enumerate(account["notes"]):
@@ -82,7 +84,29 @@ def _columns(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
     dropped = [*by_role.get("identifier", []), *by_role.get("ignore", [])]
     if dropped:
         lines += entry("Left out", ", ".join(dropped))
-    return [*lines, ""]
+    return lines
+
+
+def _groups(promise: Promise) -> list[str]:
+    """The groups of quasi-identifiers, where there are several."""
+    if len(promise.groups) == 1:
+        return []
+    return entry(
+        "Groups", " ".join(f"[{', '.join(group)}]" for group in promise.groups) + ", each protected on its own"
+    )
+
+
+def _across(promise: Promise, measures: Mapping[str, Any]) -> list[str]:
+    """What several groups of quasi-identifiers do not promise, with what is known of it."""
+    if len(promise.groups) == 1:
+        return []
+    error = measures["dld_standard_error"]
+    how = "" if error is None else f" (estimated from {measures['dld_searched']:,} of them, ± {error:.2f})"
+    return entry(
+        "Beware",
+        f"k-anonymity holds within each of the {len(promise.groups)} groups of quasi-identifiers only: an intruder who "
+        f"combines groups finds {measures['dld']:.2f} % of the records{how}",
+    )
 
 
 def _effort(search: Mapping[str, Any]) -> str:

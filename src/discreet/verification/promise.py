@@ -44,7 +44,8 @@ class Promise:
 
     def as_dict(self) -> dict[str, Any]:
         """The promise as it stands in the record of a release."""
-        return {"kind": KIND, "k": self.k, "groups": [list(group) for group in self.groups], "by": list(self.by)}
+        groups = [list(group) for group in self.groups]
+        return {"kind": KIND, "k": self.k, "groups": groups, "by": list(self.by), "words": self.words()}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Promise:

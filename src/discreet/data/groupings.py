@@ -1,0 +1,148 @@
+"""Groups of quasi-identifiers that are protected each on its own: as a call and as a TOML file give them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InputError
+
+FORM = 'groups = [["a", "b"], ["c"]]'
+
+
+def given_groups(grouping: Any, quasi: Sequence[str], where: str = "grouping") -> tuple[tuple[str, ...], ...]:
+    """The groups that a call gives, checked; all quasi-identifiers together if it gives none.
+
+    Parameters
+    ----------
+    grouping : list of lists of str, object with `groups`, path, or None
+        Groups of columns, what `group` found, or the TOML file it was written to.
+    quasi : sequence of str
+        The quasi-identifiers, in the order of the data.
+    where : str
+        Where the grouping comes from, for the error.
+    """
+    if grouping is None:
+        return (tuple(quasi),)
+    if isinstance(grouping, str | Path):
+        return check_groups(read_groups(grouping), quasi, str(grouping))
+    return check_groups(getattr(grouping, "groups", grouping), quasi, where)
+
+
+def read_groups(path: str | Path) -> list[list[str]]:
+    """The groups in a TOML file; whatever else it says is about them, and passed over."""
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    if "groups" not in content:
+        raise InputError(f"{path}: not a grouping; it must hold {FORM}")
+    return as_groups(content["groups"], f"{path}: groups")
+
+
+def check_groups(groups: Any, quasi: Sequence[str], where: str) -> tuple[tuple[str, ...], ...]:
+    """Groups in which each quasi-identifier stands exactly once.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of str
+        The groups.
+    quasi : sequence of str
+        The quasi-identifiers.
+    where : str
+        Where the groups come from, for the error.
+
+    Returns
+    -------
+    tuple of tuples of str
+        The groups in the order given, the columns of each in the order of `quasi`.
+    """
+    settled: dict[str, int] = {}
+    listed = as_groups(groups, where)
+    for number, group in enumerate(listed):
+        for name in group:
+            if name not in quasi:
+                raise InputError(_unknown(name, quasi, where))
+            if name in settled:
+                raise InputError(f"{where}: column '{name}' stands twice; name it in one group only")
+            settled[name] = number
+    lost = [name for name in quasi if name not in settled]
+    if lost:
+        raise InputError(
+            f"{where}: no group has {_quoted(lost)}; put every quasi-identifier into a group, one of its own if need be"
+        )
+    return tuple(tuple(name for name in quasi if settled[name] == number) for number in range(len(listed)))
+
+
+def groups_text(groups: Sequence[Sequence[str]], about: Mapping[str, object]) -> str:
+    """Groups as the text of a TOML file, with what else is to be said about them; None stands for nothing to say."""
+    lines = [
+        "# Groups of quasi-identifiers: the columns of a group are protected together, each group on its own.",
+        "# Use it with: discreet protect INPUT --grouping THIS_FILE",
+        "groups = [",
+        *(f"    {_value(list(group))}," for group in groups),
+        "]",
+    ]
+    lines += [f"{_key(name)} = {_value(value)}" for name, value in about.items() if value is not None]
+    return "\n".join(lines) + "\n"
+
+
+def as_groups(groups: Any, where: str) -> list[list[str]]:
+    """Groups as lists of names, none of them empty."""
+    if not _is_list(groups) or not all(_is_list(group) and all(isinstance(n, str) for n in group) for group in groups):
+        raise InputError(f"{where}: expected a list of lists of column names, as in {FORM}")
+    if not groups or not all(groups):
+        raise InputError(f"{where}: {'a group' if groups else 'the list of groups'} is empty; leave it out")
+    return [list(group) for group in groups]
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _unknown(name: str, quasi: Sequence[str], where: str) -> str:
+    near = difflib.get_close_matches(name, quasi, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"there are {_quoted(quasi)}"
+    return f"{where}: column '{name}' is no quasi-identifier; {hint}"
+
+
+def _quoted(names: Sequence[str], most: int = 30) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(f"'{name}'" for name in names[:most]) + more
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(text: str) -> str:
+    # The escapes of JSON are TOML's too; only the sign that deletes must be escaped here and not there.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return repr(float(value))
+    if isinstance(value, Mapping):
+        pairs = (f"{_key(str(name))} = {_value(item)}" for name, item in value.items() if item is not None)
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    raise TypeError(f"a grouping file cannot hold a {type(value).__name__}")

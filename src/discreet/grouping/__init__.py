@@ -1,0 +1,1 @@
+"""Partitions of attributes: which of them are microaggregated together."""

@@ -1,0 +1,315 @@
+"""The public verb `group`: which quasi-identifiers to protect together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError, whole
+
+if TYPE_CHECKING:
+    from discreet.data.config import Config
+    from discreet.grouping.result import Grouping
+    from discreet.microdata.settings import Settings
+
+    Names = str | Sequence[str]
+
+# Above so many records linkage is estimated on a sample.
+LARGE = 10_000
+SAMPLE = 2_000
+# Up to so many records a step has the paper's size; above, it has less the more there are, so that it does not last.
+MEDIUM = 2_000
+MEGABYTES = 2_000
+
+
+def group(
+    data: Any,
+    *,
+    k: int | Sequence[int] | None = None,
+    quasi: Names | None = None,
+    confidential: Names | None = None,
+    identifier: Names | None = None,
+    by: Names | None = None,
+    ignore: Names | None = None,
+    numeric: Names | None = None,
+    nominal: Names | None = None,
+    ordinal: Mapping[str, Sequence[str] | None] | Sequence[str] | None = None,
+    date: Names | None = None,
+    weights: Mapping[str, float] | None = None,
+    aggregate: Mapping[str, str] | None = None,
+    digits: Mapping[str, int] | None = None,
+    missing: str | None = None,
+    method: str = "gomm",
+    params: Mapping[str, Any] | None = None,
+    inner: str | None = None,
+    inner_params: Mapping[str, Any] | None = None,
+    inner_steps: int | None = None,
+    start: str | None = None,
+    loss_weight: float = 1.0,
+    risk_weight: float = 1.0,
+    direction: str = "original",
+    nearest: int = 1,
+    known: Names | None = None,
+    choose: int | None = None,
+    interval: str = "relative",
+    width: float | None = None,
+    records: bool | None = None,
+    sample: int | None = None,
+    config: str | Path | None = None,
+    time: float | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    memory: int = MEGABYTES,
+    progress: Callable[[str, float], None] | None = None,
+) -> Grouping:
+    """Find out which quasi-identifiers to protect together, so that little is lost and little is risked.
+
+    With many quasi-identifiers, one microaggregation over all of them destroys the data, and one for each protects
+    nobody. The groups found here are given to `protect`, which makes the records k-anonymous within each group.
+
+    Parameters
+    ----------
+    data : path or frame
+        The microdata: a file, or a pandas, polars or Arrow frame.
+    k : int or list of int
+        How many records at least must share each combination of values within a group. Several for the method
+        `pareto`, whose front then reaches over all of them.
+    quasi : list of str
+        Columns an intruder may know: they are grouped. `all` stands for those with no other role.
+    confidential : list of str
+        Columns to be released unchanged. `rest` stands for those with no other role.
+    identifier : list of str
+        Columns that identify directly, such as names.
+    by : list of str
+        Columns that divide the data into strata; each stratum is protected on its own.
+    ignore : list of str
+        Further columns that are not released. `rest` stands for those with no other role.
+    numeric : list of str
+        Columns whose values are numbers, where the data would say otherwise.
+    nominal : list of str
+        Columns whose values are categories without order, also where they are numbers.
+    ordinal : mapping of str to list of str
+        Columns whose values are ordered categories, each with its order from lowest to highest.
+    date : list of str
+        Columns whose values are dates.
+    weights : mapping of str to float
+        How much a quasi-identifier counts when records are compared; 1 where nothing is said.
+    aggregate : mapping of str to str
+        What replaces the values of a group of records: `mean` (numbers and dates), `median` (also ordinals) or `mode`
+        (any).
+    digits : mapping of str to int
+        Decimal digits to round a column's aggregates to; 0 keeps whole numbers whole.
+    missing : {"separate", "impute", "error"}
+        Group records within their pattern of missing values (the default); fill missing values with the aggregate of
+        their column first; or refuse them.
+    method : {"gomm", "d-gomm", "pareto"}
+        The genetic algorithm of the 2013 paper (the default), its quicker variant that drops idle operators, or a
+        search for the whole front of loss and risk. Where there are at most 5,000 groupings all are judged instead.
+    params : mapping
+        Parameters of the method: `population` (200), `generations` (100), `crossovers` (25), `mutations` (10 of each
+        of five), `copies` (20; 1 for pareto), `enumeration`, and of d-gomm `patience` (20). Above 2,000 records all
+        but the last and the generations are smaller in proportion by default, so that a step does not last.
+    inner : str
+        How records are grouped for each group of columns; `discreet methods` lists the methods. By default `mdav`, as
+        in the paper, and above 10,000 records `tour`, which takes far less time.
+    inner_params : mapping
+        Parameters of that method.
+    inner_steps : int
+        Steps of that method, where it is a search: 10 by default.
+    start : {"rivals", "random"}
+        Begin with the ad-hoc groupings among random ones (the default), so that the result is never worse than they
+        are; or with random ones only, as in the paper.
+    loss_weight : float
+        How much the information loss counts in the score.
+    risk_weight : float
+        How much the disclosure risk counts in the score.
+    direction : {"original", "released"}
+        Who searches in linkage: each original record among the released ones (the default), or the reverse.
+    nearest : {1, 2}
+        Whether only the nearest record counts as found in linkage, or the second nearest too.
+    known : list of str
+        Quasi-identifiers that an intruder may know; all by default.
+    choose : int
+        How many of them: linkage is the mean over all subsets of so many.
+    interval : {"relative", "rank", "sd"}
+        Interval of interval disclosure: a share of the original value, of the ranks, or of the released standard
+        deviation.
+    width : float
+        Half-width of the interval, as in `measure`.
+    records : bool
+        Whether interval disclosure counts records all of whose values are within, or single values, as in `measure`.
+    sample : int
+        How many records search in linkage: all by default, 2,000 above 10,000 records; always the same ones.
+    config : path
+        A TOML file of a protection, for roles, types and k; its method is taken for the inner one. What the call gives
+        wins.
+    time : float
+        Seconds of search, 10 by default; the search may be finished before.
+    steps : int
+        Steps of search instead of a time: the first judges the groupings to begin with, each further one is a
+        generation. The same steps and seed give the same grouping.
+    seed : int
+        Seed of every random choice, 0 by default.
+    threads : int
+        Threads to use, by default one per processor; with the same steps the grouping does not depend on it.
+    memory : int
+        Megabytes for what is kept of groups of columns that were met before.
+    progress : callable
+        Told the stage and how far along it is, in [0, 1].
+
+    Returns
+    -------
+    Grouping
+        `groups`, `score`, `il`, `dr`, `front`, `rivals`, `operators`, `trace`, `summary()`, `pick(point)` and
+        `write(path)`.
+
+    Examples
+    --------
+    >>> import polars as pl, discreet
+    >>> frame = pl.DataFrame({
+    ...     "age": [23, 24, 25, 26, 61, 62, 64, 66, 30, 31, 70, 71],
+    ...     "pension": [0, 0, 0, 0, 100, 200, 400, 600, 0, 0, 1000, 1100],
+    ...     "height": [171, 183, 160, 172, 182, 161, 159, 175, 180, 164, 166, 178],
+    ... })
+    >>> found = discreet.group(frame, k=3, quasi="all")
+    >>> found.groups, round(found.il, 1), round(found.dr, 1)
+    ([['age', 'pension', 'height']], 26.0, 44.4)
+    >>> other = found.pick(2)  # of the front: less is lost and more is risked
+    >>> other.groups, round(other.il, 1), round(other.dr, 1)
+    ([['age', 'height'], ['pension']], 11.3, 62.5)
+    >>> release = discreet.protect(frame, k=3, quasi="all", grouping=other, method="mdav")
+    """
+    from dataclasses import asdict
+
+    from discreet.data.config import Config, load
+    from discreet.data.dataset import accept
+    from discreet.data.keywords import as_names
+    from discreet.grouping.account import account
+    from discreet.grouping.evaluator import Evaluator
+    from discreet.grouping.inner import Inner
+    from discreet.grouping.methods import make
+    from discreet.grouping.objective import Objective, Weights
+    from discreet.grouping.result import Grouping
+    from discreet.grouping.rivals import rivals
+    from discreet.grouping.searching import search
+    from discreet.grouping.space import Space
+    from discreet.grouping.warming import compile_kernels
+    from discreet.measures.choices import Choices
+    from discreet.microdata.releasing import declare, read_attributes
+
+    tell = progress or _silent
+    said = Config() if config is None else load(config)
+    ks = _several(k, said, method)
+    settings = _settings(said, k=ks[0], missing=missing, time=time, steps=steps, seed=seed, threads=threads)
+    given = dict(params or {}) | ({} if start is None else {"start": start})
+    make(method, given)
+    score = Weights(loss_weight, risk_weight)
+    choices = Choices(
+        direction, nearest, tuple(as_names("known", known)), choose, interval, width, records, sample, settings.seed
+    )
+    tell("reading", 0.0)
+    dataset = accept(data)
+    declarations = declare(
+        dataset,
+        said,
+        roles={"quasi": quasi, "confidential": confidential, "identifier": identifier, "by": by, "ignore": ignore},
+        numeric=numeric,
+        nominal=nominal,
+        ordinal=ordinal,
+        date=date,
+        weights=weights,
+        aggregate=aggregate,
+        digits=digits,
+        missing=missing,
+    )
+    _check_known(choices, declarations.names("quasi"))
+    large = dataset.frame.height > LARGE
+    name = inner or said.options.get("method") or ("tour" if large else "mdav")
+    inside = Inner.named(
+        name,
+        inner_params if inner_params is not None else {} if inner else said.options.get("params", {}),
+        inner_steps,
+        settings.seed,
+    )
+    attributes, notes = read_attributes(dataset, declarations)
+    space = Space(dataset, tuple(attributes), tuple(declarations.names("by")))
+    for each in ks:
+        space.strata(each)  # too large a k is told before the search
+    given = _fewer(dataset.frame.height, method) | given
+    if large:
+        choices = _sampled(choices, notes)
+    if not any(attribute.kind == "numeric" for attribute in attributes):
+        notes.append("no quasi-identifier is numeric: the risk is linkage alone, without interval disclosure")
+    tell("compiling", 0.0)
+    compile_kernels(space, inside, settings.k)
+    room = whole("memory", memory, 0) * 1_000_000 // len(ks)
+    evaluators = [Evaluator(space, each, inside, choices, memory=room, threads=settings.threads) for each in ks]
+    objective = Objective(evaluators, score)
+    chosen = make(method, given)
+    found = search(chosen, objective, rivals(space), space.names, settings, lambda share: tell("searching", share))
+    evidence = account(
+        dataset, declarations, attributes, settings, ks, method, chosen, inside, score, choices, objective, found, notes
+    )
+    return Grouping(
+        **asdict(found.best),
+        front=found.front,
+        hypervolume=objective.front.hypervolume,
+        rivals=found.rivals,
+        operators=found.operators,
+        evidence=evidence,
+    )
+
+
+def _several(k: int | Sequence[int] | None, said: Config, method: str) -> list[int]:
+    """The values of k, ascending; more than one only where the front reaches over them."""
+    given = said.options.get("k") if k is None else k
+    if given is None:
+        raise InputError("k is missing: say how many records at least must share each combination of values")
+    listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    if not listed:
+        raise InputError("k is an empty list; name at least one")
+    ks = sorted({whole("k", each, 2) for each in listed})
+    if len(ks) > 1 and method != "pareto":
+        raise InputError(f"several k are for the method pareto; give one, not {', '.join(map(str, ks))}")
+    return ks
+
+
+def _settings(said: Config, **given: Any) -> Settings:
+    """k, time, steps, seed and threads; what a configuration says of steps and method is about a protection."""
+    from dataclasses import replace
+
+    from discreet.microdata.settings import Settings
+
+    kept = {name: value for name, value in said.options.items() if name in ("missing", "time", "seed", "threads")}
+    return Settings.settle(replace(said, options=kept), **given)
+
+
+def _check_known(choices: Any, names: Sequence[str]) -> None:
+    unknown = [name for name in choices.known if name not in names]
+    if unknown:
+        raise InputError(f"known: '{unknown[0]}' is not among the quasi-identifiers {', '.join(names)}")
+    if choices.choose is not None and choices.choose > len(choices.known or names):
+        raise InputError(f"choose must be at most the number of attributes known, {len(choices.known or names)}")
+
+
+def _fewer(records: int, method: str) -> dict[str, int]:
+    """Population, crossovers, mutations and clones where there are too many records for the paper's."""
+    share = max(0.1, MEDIUM / records)
+    usual = {"population": 200, "crossovers": 25, "mutations": 10} | ({} if method == "pareto" else {"copies": 20})
+    return {} if share >= 1 else {name: round(share * number) for name, number in usual.items()}
+
+
+def _sampled(choices: Any, notes: list[str]) -> Any:
+    """Linkage on a sample, said so, unless the call has chosen its size."""
+    from dataclasses import replace
+
+    if choices.sample is None:
+        notes.append(f"linkage was estimated on {SAMPLE:,} records, always the same ones")
+        return replace(choices, sample=SAMPLE)
+    return choices
+
+
+def _silent(_stage: str, _fraction: float) -> None:
+    """Listen to nothing."""

@@ -1,0 +1,91 @@
+"""What a search makes small: the score of a candidate. By the way, all that is worth choosing is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.errors import InputError
+from discreet.grouping.cache import Cache
+from discreet.grouping.candidate import Candidate, key
+from discreet.grouping.evaluator import Figures
+from discreet.grouping.front import Front
+
+if TYPE_CHECKING:
+    from discreet.grouping.evaluator import Evaluator
+
+# How many candidates are remembered.
+REMEMBERED = 100_000
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much loss and risk count in the score; equally by default, as in the paper.
+
+    Parameters
+    ----------
+    loss : float
+        Weight of the information loss.
+    risk : float
+        Weight of the disclosure risk.
+    """
+
+    loss: float = 1.0
+    risk: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("loss_weight", self.loss), ("risk_weight", self.risk)):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise InputError(f"{name} must be a number of at least 0, not {value!r}")
+        if self.loss + self.risk == 0:
+            raise InputError("loss_weight and risk_weight are both 0; one of them must be above")
+
+    def score(self, figures: Figures) -> float:
+        """The weighted mean of loss and risk, in percent."""
+        if math.isinf(figures.il):
+            return math.inf
+        return (self.loss * figures.il + self.risk * figures.dr) / (self.loss + self.risk)
+
+
+class Objective:
+    """Judges candidates.
+
+    Parameters
+    ----------
+    evaluators : sequence of Evaluator
+        One for each k allowed, in ascending order.
+    weights : Weights
+        What counts how much.
+    remember : bool
+        Whether the figures of candidates are remembered; to see what that gives.
+    """
+
+    def __init__(self, evaluators: Sequence[Evaluator], weights: Weights, *, remember: bool = True) -> None:
+        self.evaluators, self.weights = tuple(evaluators), weights
+        self.front: Front[Candidate] = Front()
+        self.evaluations = 0
+        self._remember = remember
+        self._known: Cache[bytes, Figures] = Cache(REMEMBERED if remember else 0)
+
+    def evaluate(self, candidates: Sequence[Candidate]) -> list[float]:
+        """The scores of candidates, infinite for those that cannot be protected; the front takes note of all."""
+        figures = self.figures(candidates)
+        for one, found in zip(candidates, figures, strict=True):
+            self.front.offer(found.il, found.dr, one)
+        return [self.weights.score(found) for found in figures]
+
+    def figures(self, candidates: Sequence[Candidate]) -> list[Figures]:
+        """The measures of candidates; of clones they are computed once."""
+        keys = [key(one) if self._remember else place.to_bytes(8) for place, one in enumerate(candidates)]
+        found = {name: self._known.get(name) for name in keys}
+        for place, evaluator in enumerate(self.evaluators):
+            fresh = {name: one for name, one in zip(keys, candidates, strict=True) if one[0] == place}
+            fresh = {name: one for name, one in fresh.items() if found[name] is None}
+            judged = evaluator.figures([one[1:] for one in fresh.values()])
+            self.evaluations += len(fresh)
+            for name, own in zip(fresh, judged, strict=True):
+                found[name] = own
+                self._known.put(name, own, 1)
+        return [figures for name in keys if (figures := found[name]) is not None]

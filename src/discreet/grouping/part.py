@@ -1,0 +1,137 @@
+"""A group of attributes, protected: its clusters of records, what they are replaced by, what that loses and tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.group_release import cluster_means, lost, pinned
+from discreet.measures.change import LAST_PLACES
+from discreet.measures.interval import RECORD_WISE, RELATIVE, WIDTHS, interval_disclosure
+from discreet.microdata.aggregate import aggregate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.data.attributes import Attribute
+    from discreet.grouping.canonical import Group
+    from discreet.grouping.inner import Inner
+    from discreet.grouping.space import Space
+    from discreet.measures.choices import Choices
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What a group of attributes adds to every release in which it is protected on its own.
+
+    Parameters
+    ----------
+    group : tuple of int
+        The attributes.
+    rows : array of n int32
+        The cluster of each record.
+    written : array of shape (clusters, attributes)
+        The values that are released for each cluster.
+    places : array of shape (columns, clusters)
+        The same as coordinates in the measured space.
+    columns : array of int
+        Which coordinates these are.
+    loss : float
+        Weighted sum of squared errors.
+    hits : int
+        How many values are disclosed, over all widths of the interval.
+    disclosed : array of shape (widths, n), or None
+        Where whole records are to be disclosed: those of which all values in the group are.
+    """
+
+    group: Group
+    rows: NDArray[np.int32]
+    written: Floats
+    places: Floats
+    columns: NDArray[np.int64]
+    loss: float
+    hits: int
+    disclosed: NDArray[np.bool_] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes."""
+        arrays = (self.rows, self.written, self.places, self.columns, self.disclosed)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+
+def part_of(space: Space, group: Group, k: int, inner: Inner, choices: Choices) -> Part:
+    """Protect a group of attributes on its own, and measure what that adds.
+
+    Parameters
+    ----------
+    space : Space
+        The data.
+    group : tuple of int
+        The attributes.
+    k : int
+        Least size of a cluster.
+    inner : Inner
+        The partition method.
+    choices : Choices
+        How disclosure is measured.
+    """
+    classes = space.classes(group, k)
+    kept = space.kept(group, classes)
+    labels = inner.assign(space.to_partition(group, kept), classes.rows, k)
+    rows = labels.astype(np.int32)
+    written = _written(space, group, kept, labels, rows)
+    columns = space.columns(group)
+    places = np.zeros((len(written), len(columns)))
+    start = 0
+    for place, attribute in enumerate(group):
+        axis = space.measured.axes[attribute]
+        axis.place(written[:, place], places[:, start : start + axis.width])
+        start += axis.width
+    loss = lost(space.points, columns, space.weights[columns], space.gaps, places, rows)
+    hits, disclosed = _disclosed(space, group, written, rows, choices)
+    return Part(group, rows, written, np.ascontiguousarray(places.T), columns, loss, hits, disclosed)
+
+
+def _written(
+    space: Space, group: Group, kept: Sequence[Attribute], labels: NDArray[np.int64], rows: NDArray[np.int32]
+) -> Floats:
+    """The values released for each cluster, by each attribute's own aggregate, as they will be written."""
+    clusters = int(rows.max()) + 1
+    plain = [a for a in group if space.attributes[a].aggregate == "mean" and not space.lacking[a]]
+    means = cluster_means(space.values, np.array(plain, np.int64), rows, clusters)
+    someone = np.empty(clusters, np.int64)
+    someone[rows] = np.arange(len(rows))
+    written = np.empty((clusters, len(group)))
+    for place, (number, attribute) in enumerate(zip(group, kept, strict=True)):
+        found = means[:, plain.index(number)] if number in plain else aggregate(attribute, labels)[someone]
+        written[:, place] = attribute.as_written(found)
+    return written
+
+
+def _disclosed(
+    space: Space, group: Group, written: Floats, rows: NDArray[np.int32], choices: Choices
+) -> tuple[int, NDArray[np.bool_] | None]:
+    """How many numeric values are within their intervals; and, if records count, which records are wholly."""
+    places = [place for place, a in enumerate(group) if space.attributes[a].kind == "numeric"]
+    numeric = np.array([group[place] for place in places], np.int64)
+    widths = WIDTHS[choices.interval] if choices.width is None else (choices.width,)
+    record_wise = RECORD_WISE[choices.interval] if choices.records is None else choices.records
+    if not len(numeric):
+        return 0, np.ones((len(widths), len(rows)), bool) if record_wise else None
+    if choices.interval == RELATIVE and not record_wise:
+        released = np.ascontiguousarray(written[:, places])
+        return int(pinned(space.values, numeric, released, rows, widths[0] / 100.0, LAST_PLACES)), None
+    X, Y = space.values[:, numeric], written[rows][:, places]
+    names = [space.attributes[a].name for a in numeric]
+    if not record_wise:
+        rate = interval_disclosure(X, Y, names, choices.interval, False, widths).rate
+        return round(rate / 100.0 * len(widths) * int(np.count_nonzero(~np.isnan(X)))), None
+    found = [interval_disclosure(X, Y, names, choices.interval, True, width).records for width in widths]
+    # A record without a value in this group is for the others to decide.
+    return 0, np.array(found) != 0.0
