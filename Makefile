@@ -57,6 +57,7 @@ bench: fresh
 	$(BIN)/python -m benchmarks.classical
 	$(BIN)/python -m benchmarks.linkage
 	$(BIN)/python -m benchmarks.microaggregation
+	$(BIN)/python -m benchmarks.grouping
 	$(BIN)/python -m benchmarks.tables
 	$(BIN)/python -m benchmarks.suppression
 

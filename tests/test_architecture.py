@@ -73,6 +73,7 @@ HEAVY = {"numpy", "scipy", "numba", "polars", "pyarrow", "pandas", "narwhals", "
         "import discreet",
         "from discreet.cli.app import run; run(['--help'])",
         "from discreet.cli.app import run; run(['protect', '--help'])",
+        "from discreet.cli.app import run; run(['group', '--help'])",
         "from discreet.cli.app import run; run(['verify', '--help'])",
         "from discreet.cli.app import run; run(['methods'])",
         "from discreet.cli.app import run; run(['--version'])",

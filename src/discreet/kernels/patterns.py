@@ -78,12 +78,17 @@ def protect(
 ) -> int:
     """Protect tasks one after the other, each at the least additional cost; tell how many could not be.
 
+    Once the pool has no room for a certificate of all cells, the tasks that are left are among these.
+
     This is the incremental attacker of Fischetti and Salazar (2001) as in Smith and others (2012, II.B), without the
     tasks that an earlier solution has proven.
     """
     failed = 0
     for task in order:
         if pattern.first[task] >= 0:
+            continue
+        if is_full(pattern):
+            failed += 1
             continue
         level = tasks.level[task]
         short = level - max(tolerance, 1e-9 * level)
@@ -102,9 +107,15 @@ def protect(
             if not pattern.suppressed[cell] and abs(room.flow[cell]) > tolerance:
                 _set(graph, pattern, cell, True, charge)
         _certify(room, pattern, task, count, tolerance)
-        _harvest(graph, room, tasks, pattern, count, tolerance)
+        _harvest(graph, room, tasks, pattern, task, count, tolerance)
         forget(room, count)
     return failed
+
+
+@kernel
+def is_full(pattern: Pattern) -> bool:
+    """Whether there may be no room for one more certificate."""
+    return bool(pattern.pool.size - pattern.end[0] < pattern.suppressed.size)
 
 
 @kernel
@@ -123,8 +134,15 @@ def _certify(room: Room, pattern: Pattern, task: int, count: int, tolerance: flo
 
 
 @kernel
-def _harvest(graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, count: int, tolerance: float) -> None:
-    """Prove what else the moves at hand prove: they may be stretched along and against themselves."""
+def _harvest(
+    graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, proven: int, count: int, tolerance: float
+) -> None:
+    """Prove what else the moves at hand prove: they may be stretched along and against themselves.
+
+    All that they prove rests on one certificate, that of the task they were made for: moves of a thousand cells may
+    prove a hundred tasks.
+    """
+    first, size = pattern.first[proven], pattern.size[proven]
     along, against = np.inf, np.inf
     for i in range(count):
         cell = room.moved[i]
@@ -146,7 +164,9 @@ def _harvest(graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, count: in
                 continue
             stretch = along if flow * side > 0 else against
             if stretch * abs(flow) >= tasks.level[task]:
-                _certify(room, pattern, task, count, tolerance)
+                pattern.first[task], pattern.size[task] = first, size
+                for at in range(first, first + size):
+                    pattern.uses[pattern.pool[at]] += 1
 
 
 @kernel
@@ -176,11 +196,19 @@ def _users(pattern: Pattern, cell: int, found: Ints) -> int:
 
 @kernel
 def clean(
-    graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, order: Ints, charge: float, tolerance: float
+    graph: Graph,
+    room: Room,
+    tasks: Tasks,
+    pattern: Pattern,
+    order: Ints,
+    charge: float,
+    tolerance: float,
+    share: float = 0.75,
 ) -> int:
     """Publish each secondary cell without which all tasks can still be proven; tell how many.
 
-    Only tasks with the cell in their certificate are looked at again, among the cells that stay suppressed.
+    Only tasks with the cell in their certificate are looked at again, among the cells that stay suppressed. Gaps in the
+    pool are closed once it is full to a share; above 1 never, for who keeps places in it. Without room a cell stays.
     """
     count_tasks = pattern.first.size
     users, firsts, sizes = (
@@ -200,37 +228,48 @@ def clean(
                 break
         kept = pattern.inside[cell]
         pattern.inside[cell] = np.inf
-        done = 0
+        for i in range(count):
+            firsts[i], sizes[i] = pattern.first[users[i]], pattern.size[users[i]]
+            pattern.first[users[i]], pattern.size[users[i]] = -1, 0
         whole = True
         for i in range(count):
             task = users[i]
             level = tasks.level[task]
             amount, moved = enough(graph, room, pattern.inside, tasks.cell[task], tasks.side[task], level, tolerance)
-            whole = amount >= level - max(tolerance, 1e-9 * level)
-            if whole:
-                forget(room, moved)
-                amount, moved = least_cost(
-                    graph, room, pattern.inside, True, tasks.cell[task], tasks.side[task], level, tolerance
-                )
-                firsts[i], sizes[i] = pattern.first[task], pattern.size[task]
-                _certify(room, pattern, task, moved, tolerance)
-                done += 1
             forget(room, moved)
-            if not whole:
+            if amount < level - max(tolerance, 1e-9 * level):
                 pattern.witness[cell] = task
+                whole = False
                 break
-        if whole:
-            for i in range(count):
+        for i in range(count):
+            task = users[i]
+            level = tasks.level[task]
+            if not whole or pattern.first[task] >= 0:
+                continue
+            if is_full(pattern):
+                whole = False
+                break
+            _, moved = least_cost(
+                graph, room, pattern.inside, True, tasks.cell[task], tasks.side[task], level, tolerance
+            )
+            _certify(room, pattern, task, moved, tolerance)
+            # What proves one task proves many of the others that lost the cell.
+            _harvest(graph, room, tasks, pattern, task, moved, tolerance)
+            forget(room, moved)
+        for i in range(count):
+            if whole:
                 for at in range(firsts[i], firsts[i] + sizes[i]):
                     pattern.uses[pattern.pool[at]] -= 1
+            else:
+                if pattern.first[users[i]] >= 0:
+                    drop(pattern, users[i])
+                pattern.first[users[i]], pattern.size[users[i]] = firsts[i], sizes[i]
+        if whole:
             _set(graph, pattern, cell, False, charge)
             gone += 1
         else:
-            for i in range(done):
-                drop(pattern, users[i])
-                pattern.first[users[i]], pattern.size[users[i]] = firsts[i], sizes[i]
             pattern.inside[cell] = kept
-        compact(pattern, 0.75)
+        compact(pattern, share)
     return gone
 
 
@@ -240,14 +279,21 @@ def compact(pattern: Pattern, share: float) -> None:
     if pattern.end[0] < share * pattern.pool.size:
         return
     old = pattern.pool[: pattern.end[0]].copy()
+    # Several tasks may have one certificate: where each begins now.
+    begins = np.full(pattern.end[0], -1)
     end = 0
     for task in range(pattern.first.size):
-        if pattern.first[task] >= 0:
-            first = pattern.first[task]
-            pattern.first[task] = end
-            for i in range(pattern.size[task]):
-                pattern.pool[end] = old[first + i]
-                end += 1
+        first, size = pattern.first[task], pattern.size[task]
+        if first < 0 or size == 0:
+            continue
+        if begins[first] < 0:
+            begins[first] = end
+            pattern.pool[end : end + size] = old[first : first + size]
+            end += size
+        pattern.first[task] = begins[first]
+    for task in range(pattern.first.size):
+        if pattern.first[task] >= 0 and pattern.size[task] == 0:
+            pattern.first[task] = 0
     pattern.end[0] = end
 
 
@@ -364,7 +410,8 @@ def ruin_and_repair(
         for t in range(banned):
             _price(pattern, taken[t], charge)
         if failed == 0:
-            clean(graph, room, tasks, pattern, dearest_first(pattern), charge, tolerance)
+            # What was kept of the certificates above are places in the pool.
+            clean(graph, room, tasks, pattern, dearest_first(pattern), charge, tolerance, 2.0)
         now = cost_of(pattern)
         if failed == 0 and now <= cost * (1.0 + heat * uniform(state)):
             if now < cost:

@@ -118,3 +118,20 @@ def test_the_published_tables_cost_no_more_than_the_peers(table_reference: objec
         flows.clean()
         assert flows.improve(seeded(1, 0), 20, 3, 0.0) <= bar
         assert protected(problem, flows)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_pool_of_certificates_grows_when_it_is_full(seed: int) -> None:
+    problem = flat_problem(seed)
+    ample, scarce = flows_of(problem), flows_of(problem)
+    # Room for no more than one certificate of all cells: the second one has to wait for more.
+    scarce._pattern = scarce._pattern._replace(pool=np.zeros(len(problem) + 1, dtype=np.int64))
+    for flows in (ample, scarce):
+        flows.start()
+        flows.protect(problem.by_level())
+    assert (scarce.suppressed == ample.suppressed).all()
+    assert scarce.open.tolist() == ample.open.tolist()
+    scarce.clean()
+    assert protected(problem, scarce)
+    scarce.improve(seeded(seed, 0), 20, 3, 0.0)
+    assert protected(problem, scarce)

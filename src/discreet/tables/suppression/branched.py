@@ -49,6 +49,8 @@ class Branches:
         self._number = np.full(n + 1, -1, dtype=np.int64)
         self._number[cells] = np.arange(len(cells))
         self._paths = [_paths(one) for one in table.dimensions] if self.usable else []
+        # Every task of a code asks for the same moves again: made once for each axis and two leaves.
+        self._made: dict[tuple[int, int, int], Move] = {}
 
     def protect(self, suppressed: Bools, proofs: Certificates, order: Ints) -> None:
         """Protect tasks that have no certificate, where a branched box is found; the pattern is changed."""
@@ -95,17 +97,25 @@ class Branches:
     ) -> list[Move]:
         """The lightest moves of an axis that move a code up, by what they cost along the line of the cell."""
         stride = int(self.problem.table.places.strides[axis])
-        under = [path for path in paths if code in path]
+        under = [at for at, path in enumerate(paths) if code in path]
+        inside = set(under)
+        beside = [at for at in range(len(paths)) if at not in inside] if code != 0 else []
         found: list[tuple[float, int, Move]] = []
-        for path in under[:INNER]:
-            rest = [Move(path, np.ones(len(path), dtype=np.int64))]
-            if code != 0:
-                rest += [_difference(path, other) for other in paths if code not in other]
+        for at in under[:INNER]:
+            rest = [Move(paths[at], np.ones(len(paths[at]), dtype=np.int64))]
+            rest += [self._difference(axis, at, other) for other in beside]
             for move in rest:
                 columns = self._columns(key + (move.codes - code) * stride)
                 if (columns >= 0).all() and self._carries(columns, side * move.signs, level):
                     found.append((float(weight[columns].sum()), len(found), move))
         return [move for _, _, move in sorted(found, key=lambda one: one[:2])[:BEST]]
+
+    def _difference(self, axis: int, at: int, other: int) -> Move:
+        """The move from one leaf of an axis to another."""
+        move = self._made.get((axis, at, other))
+        if move is None:
+            move = self._made[axis, at, other] = _difference(self._paths[axis][at], self._paths[axis][other])
+        return move
 
     def _columns(self, keys: NDArray[np.int64]) -> Ints:
         """The columns at keys; −1 where there is no cell or none that may be suppressed."""

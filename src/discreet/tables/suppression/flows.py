@@ -16,6 +16,8 @@ from discreet.verification.attack.system import Bools, Ints
 # these may be published again.
 CHARGE = 1e-3
 DUST = 1e-13
+# How full the pool of certificates may be before a clean-up or a repair.
+ROOM = 0.5
 
 
 class Flows:
@@ -98,19 +100,35 @@ class Flows:
 
     def protect(self, order: Ints) -> int:
         """Protect tasks in an order, each at the least additional cost; tell how many could not be."""
-        return int(
-            patterns.protect(
+        while True:
+            failed = patterns.protect(
                 self._graph, self._room, self._tasks, self._pattern, order.astype(np.int64), CHARGE, self._tolerance
             )
-        )
+            if not failed or not patterns.is_full(self._pattern):
+                return int(failed)
+            self._make_room()
 
-    def clean(self) -> int:
-        """Publish secondary cells that nothing needs, the dearest first; tell how many."""
-        order = patterns.dearest_first(self._pattern)
+    def _make_room(self) -> None:
+        """Let certificates fill no more than a part of their pool, so that there is room for others."""
+        patterns.compact(self._pattern, ROOM)
+        pool = self._pattern.pool
+        if self._pattern.end[0] > ROOM * len(pool) or patterns.is_full(self._pattern):
+            self._pattern = self._pattern._replace(pool=np.concatenate([pool, np.zeros_like(pool)]))
+
+    @property
+    def dearest_first(self) -> Ints:
+        """The secondary cells, the dearest first."""
+        return np.asarray(patterns.dearest_first(self._pattern))
+
+    def clean(self, cells: Ints | None = None) -> int:
+        """Publish secondary cells that nothing needs, the dearest first or in an order given; tell how many."""
+        self._make_room()
+        order = self.dearest_first if cells is None else cells
         return int(patterns.clean(self._graph, self._room, self._tasks, self._pattern, order, CHARGE, self._tolerance))
 
     def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
         """Take apart and repair so many times; give the cost of the pattern that is kept."""
+        self._make_room()
         cost, _ = patterns.ruin_and_repair(
             self._graph,
             self._room,

@@ -116,7 +116,8 @@ def problem_of(
     system = system.within(lo, hi)
     levels = levels_of(table, secondaries=False, strict=strict)
     # What must be exceeded is aimed at beyond what the audit takes for rounding.
-    beyond = np.where(levels.judged & strict, BEYOND * np.maximum(1.0, np.abs(table.value)), 0.0)
+    asked_of = levels.judged & strict & (levels.down + levels.up > 0)
+    beyond = np.where(asked_of, BEYOND * np.maximum(1.0, np.abs(table.value)), 0.0)
     down, up = levels.down + beyond, levels.up + beyond
     # A range in all that the two levels do not make up is asked for on the side that has more room.
     rest = np.maximum(levels.width - down - up, 0.0)
@@ -137,5 +138,6 @@ def problem_of(
 def _units(amounts: Floats, scale: float) -> Floats:
     """Amounts in units of the last decimal; those that are whole numbers of them but for rounding, exactly."""
     scaled = amounts * scale
-    near = np.where(np.isfinite(scaled), np.rint(scaled), 0.0)
-    return np.where(np.abs(scaled - near) <= 1e-9 * np.maximum(1.0, np.abs(scaled)), near, scaled)
+    finite = np.isfinite(scaled)
+    near = np.where(finite, np.rint(scaled), 0.0)
+    return np.where(finite & (np.abs(scaled - near) <= 1e-9 * np.maximum(1.0, np.abs(scaled))), near, scaled)

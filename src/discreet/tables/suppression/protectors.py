@@ -79,7 +79,7 @@ class Joint:
         for at, protector in enumerate(self._protectors):
             mine = np.flatnonzero(self._owner == at)
             found.append(mine[protector.open])
-        return np.sort(np.concatenate(found))
+        return np.sort(np.concatenate([*found, np.empty(0, dtype=np.int64)]))
 
     def start(self, suppressed: Bools | None = None) -> None:
         """Begin anew."""

@@ -23,6 +23,9 @@ from discreet.verification.attack.system import Bools, Ints
 CYCLES = Cycles(40, 1.5)
 # Rounds of an epoch: more where a round is short.
 WORK = 10_000
+# With fewer tasks a start is cleaned up at once; otherwise so many cells times tasks in an epoch.
+FEW = 1_000
+CLEANED = 100_000
 # How often everything is protected anew where every step is a linear program.
 SWEEPS = 1
 
@@ -88,7 +91,9 @@ class Searching:
         self.previous = previous
         self._state = seeded(seed, 0)
         self._generator = np.random.Generator(np.random.PCG64(seed))
-        self._epoch = 0
+        self._epoch, self._begun = 0, 0
+        # Cells of the pattern at hand that are still to be cleaned up.
+        self._unclean = np.empty(0, dtype=np.int64)
         self._best: Bools | None = None
         self._cost = np.inf
         self.failed = np.empty(0, dtype=np.int64)
@@ -122,8 +127,10 @@ class Searching:
         """Try one more start, or take apart and repair some times."""
         if isinstance(self.protector, Linear) and not self._built:
             self._build(self.protector)
-        elif self._epoch < self._starts:
-            self._begin(self._epoch)
+        elif len(self._unclean):
+            self._clean()
+        elif self._begun < self._starts:
+            self._begin(self._begun)
         elif self._turn:
             self._prove()
         else:
@@ -133,7 +140,7 @@ class Searching:
     @property
     def _turn(self) -> bool:
         """Whether the next epoch is one of proof: every second one, where flows make it worth while."""
-        return self.method.proofs and isinstance(self.protector, Flows) and (self._epoch - self._starts) % 2 == 1
+        return self.method.proofs and isinstance(self.protector, Flows) and self._epoch % 2 == 1
 
     def _prove(self) -> None:
         assert self._best is not None
@@ -191,9 +198,23 @@ class Searching:
         self.protector.start(self.previous if given and number == 0 else None)
         self.protector.protect(self._order(number - given))
         self.failed = self.protector.open
-        self.protector.clean()
+        self._begun += 1
         self._note()
-        if self._epoch == self._starts - 1:
+        if isinstance(self.protector, Flows):
+            self._unclean = self.protector.dearest_first
+        if not len(self._unclean) or self.problem.tasks < FEW:
+            self._clean()
+
+    def _clean(self) -> None:
+        """Clean up some cells of a start: all of them would take minutes where moves are of a thousand cells."""
+        if isinstance(self.protector, Flows):
+            some = CLEANED // (self.problem.tasks + 1) + 5
+            now, self._unclean = self._unclean[:some], self._unclean[some:]
+            self.protector.clean(now)
+        else:
+            self.protector.clean()
+        self._note()
+        if not len(self._unclean) and self._begun == self._starts:
             self._return()
 
     def _order(self, number: int) -> Ints:
@@ -239,6 +260,8 @@ class Searching:
             "pattern": self.answer() if self._sweeping else self.protector.suppressed,
             "failed": self.failed.copy(),
             "built": int(self._built),
+            "begun": self._begun,
+            "unclean": self._unclean.copy(),
             "swept": self._swept,
             "words": self._state.copy(),
             "generator": randomness.to_text(self._generator),
@@ -248,6 +271,7 @@ class Searching:
         """Go on from a saved pattern, with certificates made anew: as good a search, but not step by step the same."""
         self._epoch, self._swept = int(cast("int", state["epoch"])), int(cast("int", state["swept"]))
         self._cost, self._built = float(cast("float", state["cost"])), bool(state["built"])
+        self._begun, self._unclean = int(cast("int", state["begun"])), np.array(state["unclean"], dtype=np.int64)
         self._best = np.array(state["best"], dtype=np.bool_) if np.isfinite(self._cost) else None
         self.failed = np.array(state["failed"], dtype=np.int64)
         self._state[:] = cast("Words", state["words"])
