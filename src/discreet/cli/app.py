@@ -20,6 +20,8 @@ from discreet.cli.methods import methods
 from discreet.cli.primary import primary
 from discreet.cli.protect import protect
 from discreet.cli.refine import refine
+from discreet.cli.reproduce import reproduce
+from discreet.cli.study import study
 from discreet.cli.suppress import suppress
 from discreet.cli.tabulate import tabulate
 from discreet.cli.verify import verify
@@ -40,6 +42,8 @@ app = App(
 )
 for command in (protect, group, refine, verify, measure, methods, tabulate, primary, suppress, audit, convert, example):
     app.command(command)
+app.command(study)
+app.command(reproduce)
 
 
 def run(arguments: Sequence[str]) -> int:

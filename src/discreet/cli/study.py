@@ -1,0 +1,174 @@
+"""`discreet study`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from discreet.cli import INTERRUPTED
+from discreet.cli.compare import compare
+from discreet.cli.options import Columns, Orders, Params, Weights
+from discreet.cli.reading import DETECT, Reading
+
+study = App(
+    name="study",
+    help="Try methods and their parameters on data, many times, and tell what statistics say.",
+    default_parameter=Parameter(negative=()),
+)
+study.command(compare)
+
+
+@study.command
+def sensitivity(
+    data: Annotated[Path, Parameter(name="INPUT")],
+    /,
+    *,
+    k: int,
+    grid: Annotated[list[str], Parameter(metavar="NAME=VALUES")],
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    method: str = "genetic",
+    runs: int = 10,
+    params: Annotated[Params, Parameter(name="--param")] = None,
+    steps: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    quasi: Columns = None,
+    confidential: Columns = None,
+    identifier: Columns = None,
+    ignore: Columns = None,
+    numeric: Columns = None,
+    nominal: Columns = None,
+    ordinal: Orders = None,
+    date: Columns = None,
+    weights: Annotated[Weights, Parameter(name="--weight")] = None,
+    config: Path | None = None,
+    force: bool = False,
+    quiet: bool = False,
+    reading: Reading = DETECT,
+) -> int:
+    """Find out which parameters of a method matter on some data, and their best values.
+
+    Every combination of the values is run several times. Then, as in the 2006 paper: an analysis of variance tells
+    which parameters matter for the SSE; Tukey's and Scheffé's tests group the values of those that do; within the best
+    group the same is done for the convergence epoch, the generation that found the best partition. Needs the extras
+    `stats` and `report`. A study that was interrupted goes on when the same command is given again.
+
+    Parameters
+    ----------
+    data
+        The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.
+    k
+        Least size of a group.
+    grid
+        Values to try of a parameter, as mutation=0:1:0.1 (from, to, step) or mutation=0.1,0.2,0.5. Give one for each
+        parameter that is to vary.
+    output
+        The folder of the results, made if it is not there: report.md with its pictures, runs.parquet with a row per
+        run, and the folder `runs`, in which runs are kept as they end. By default INPUT.sensitivity in the current
+        folder.
+    method
+        The method; `discreet methods` lists them with their parameters.
+    runs
+        Runs of each combination.
+    params
+        A parameter that is the same in all runs, as generations=1000.
+    steps
+        Steps of search of a run at most; without, until the method ends by itself.
+    seed
+        The same seed gives the same runs.
+    threads
+        Processes that work side by side, by default one per processor; the results do not depend on it.
+    quasi
+        The columns to group by. All that have no other role by default, unless there is a configuration.
+    confidential
+        Columns that are left out.
+    identifier
+        Columns that are left out.
+    ignore
+        Columns that are left out.
+    numeric
+        Columns whose values are numbers, even if they look like something else.
+    nominal
+        Columns whose values are categories without an order, even if they are numbers.
+    ordinal
+        Columns whose values are ordered categories, as 'size=small<medium<large'.
+    date
+        Columns whose values are dates.
+    weights
+        How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
+    config
+        A TOML file with the roles and types of the columns.
+    force
+        Replace results that exist already; runs are kept and not done again.
+    quiet
+        Print nothing but errors.
+    """
+    from discreet.cli.progress import Reporter
+    from discreet.experiments.grid import parse
+    from discreet.experiments.page import Made, duration
+    from discreet.experiments.records import records
+    from discreet.experiments.sensitivity import sensitivity as verb
+    from discreet.experiments.sensitivity_page import page
+    from discreet.microdata.settings import Settings
+    from discreet.release.atomic import AtomicFiles
+    from discreet.release.pictures import check_picture
+
+    factors = parse(grid, method)
+    output = Path(f"{data.name}.sensitivity") if output is None else output
+    report_file, table, store = output / "report.md", output / "runs.parquet", output / "runs"
+    check_picture(output / "sse.svg")
+    if output.exists():
+        # What would fail at the end is refused before the work begins.
+        AtomicFiles([report_file, table], force=force)
+    given: dict[str, Any] = {} if threads is None else {"threads": threads}
+    settings = Settings(k, method=method, params=params or {}, steps=steps, seed=seed, **given)
+    with Reporter(quiet=quiet) as report:
+        report("reading", 0.0)
+        points = records(
+            reading.read(data),
+            k=k,
+            config=config,
+            quasi=quasi,
+            confidential=confidential,
+            identifier=identifier,
+            ignore=ignore,
+            numeric=numeric,
+            nominal=nominal,
+            ordinal=ordinal,
+            date=date,
+            weights=weights,
+        )
+        try:
+            found = verb(
+                points,
+                k=k,
+                method=method,
+                grid=factors,
+                runs=runs,
+                params=params,
+                steps=steps,
+                seed=seed,
+                threads=settings.threads,
+                store=store,
+                progress=lambda share, left: report(f"running, {duration(left)} left", share),
+            )
+        except KeyboardInterrupt:
+            print(f"discreet: interrupted; the runs that have ended are kept in {store}", file=sys.stderr)
+            return INTERRUPTED
+        report("writing", 0.0)
+        command = " ".join(["discreet study sensitivity", data.name, f"--k {k} --method {method} --runs {runs}"])
+        command += "".join(f" --grid {text}" for text in grid)
+        command += "".join(f" --param {name}={value}" for name, value in (params or {}).items())
+        command += "" if steps is None else f" --steps {steps}"
+        made = Made(command, seed, settings.threads, float(found.runs["seconds"].sum()))
+        made_page = page(found, f"Sensitivity of {method} on {data.name}", made)
+        made_page.write(report_file, force=force)
+        with AtomicFiles([table], force=force) as files:
+            found.runs.write_parquet(files.temporary(table))
+    if not quiet:
+        print(made_page.markdown(None), end="")
+        print(f"Written: {report_file}, {table}", file=sys.stderr)
+    return 0

@@ -1,0 +1,1 @@
+"""Studies: many runs, their statistics and charts, and the experiments of the papers made again."""

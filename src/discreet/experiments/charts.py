@@ -1,0 +1,166 @@
+"""The charts of studies: heat maps over two factors, lines, spreads, and critical differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.grouping.chart_style import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, styled
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from discreet.release.pictures import Chart
+
+HUES = [BLUE, VERMILION, GREEN, ORANGE, "#CC79A7", "#56B4E9", INK, "#B8A800"]
+CELL = 24
+# Means that differ by less than this, relative to them, differ by rounding alone.
+EQUAL = 1e-9
+
+
+def heat_map(
+    frame: pl.DataFrame, x: str, y: str, value: str, *, title: str, unit: str | None = None, bent: bool = False
+) -> alt.LayerChart:
+    """The mean of a value over all runs with each pair of values of two factors; a ring marks the least, if it is one.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        A row per run.
+    x, y, value : str
+        The columns: the two factors and what is averaged.
+    title : str
+        Title of the chart.
+    unit : str, optional
+        What the colours mean; the name of the value without.
+    bent : bool
+        Whether the colours follow the logarithm, where a few means are far above the others.
+    """
+    import altair as alt
+    import polars as pl
+
+    cells = frame.group_by(x, y).agg(pl.col(value).mean().alias("mean"), pl.len().alias("runs")).sort(y, x)
+    across, down = (cells[name].unique().sort().to_list() for name in (x, y))
+    least = cells.filter(pl.col("mean") <= pl.col("mean").min() + EQUAL * pl.col("mean").min().abs())
+    if least.height > 1:
+        least = least.clear()
+    base = alt.Chart(_inline(cells)).encode(
+        x=alt.X(f"{x}:O", title=x, sort=across, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y(f"{y}:O", title=y, sort=down[::-1]),
+        tooltip=[f"{x}:O", f"{y}:O", alt.Tooltip("mean:Q", format=".5g"), "runs:Q"],
+    )
+    scale = alt.Scale(scheme="viridis", type="log" if bent and cells["mean"].min() > 0 else "linear")  # type: ignore[operator]
+    legend = alt.Legend(title=unit or value, tickCount=4, gradientLength=min(150, CELL * len(down)), format=",.3~r")
+    filled = base.mark_rect().encode(color=alt.Color("mean:Q", scale=scale, legend=legend))
+    ring = base.properties(data=_inline(least)).mark_point(shape="circle", size=90, color="white", strokeWidth=2)
+    heading = alt.Title(title, fontSize=13)
+    return alt.LayerChart(layer=[filled, ring]).properties(
+        width=CELL * len(across), height=CELL * len(down), title=heading
+    )
+
+
+def side_by_side(charts: Sequence[Any], *, title: str, subtitle: str = "", columns: int = 2) -> Chart:
+    """Several charts as one, each with its own scales."""
+    import altair as alt
+
+    together: Any = alt.concat(*charts, columns=columns, spacing=28).resolve_scale(color="independent")
+    dressed: Chart = styled(together.properties(title=_title(title, subtitle)))
+    return dressed
+
+
+def lines(
+    frame: pl.DataFrame, x: str, y: str, kind: str, *, title: str, subtitle: str = "", unit: str | None = None
+) -> Chart:
+    """The median of a value along another, a line per kind, with the middle half of the runs round it."""
+    import altair as alt
+
+    base = alt.Chart(_inline(frame.select(x, y, kind))).encode(x=alt.X(f"{x}:Q", title=x), color=_hue(frame, kind))
+    band = base.mark_errorband(extent="iqr", opacity=0.18).encode(y=alt.Y(f"{y}:Q", title=unit or y))
+    line = base.mark_line(point=True).encode(y=alt.Y(f"median({y}):Q", title=unit or y, scale=alt.Scale(zero=False)))
+    return styled(alt.layer(band, line).properties(width=520, height=320, title=_title(title, subtitle)))
+
+
+def bars(
+    frame: pl.DataFrame, category: str, value: str, *, title: str, subtitle: str = "", unit: str | None = None
+) -> Chart:
+    """The median of a value in each category as a bar, and the middle half of the runs as a line on it."""
+    import altair as alt
+    import polars as pl
+
+    order = frame.select(pl.col(category).unique(maintain_order=True))[category].to_list()
+    base = alt.Chart(_inline(frame.select(category, value))).encode(
+        y=alt.Y(f"{category}:O", title=category, sort=order)
+    )
+    bar = base.mark_bar(color=BLUE, height={"band": 0.65}).encode(x=alt.X(f"median({value}):Q", title=unit or value))
+    spread = base.mark_errorbar(extent="iqr", color=INK, thickness=1.5).encode(
+        x=alt.X(f"{value}:Q", title=unit or value)
+    )
+    return styled(
+        alt.layer(bar, spread).properties(width=480, height=26 * len(order) + 10, title=_title(title, subtitle))
+    )
+
+
+def critical_difference(ranks: pl.DataFrame, difference: float, *, title: str, subtitle: str = "") -> Chart:
+    """Mean ranks of methods on a line; those joined by a bar are not told apart (Demšar 2006, Figure 1).
+
+    Parameters
+    ----------
+    ranks : polars.DataFrame
+        `method` and `rank`, from the best to the worst.
+    difference : float
+        The critical difference.
+    title, subtitle : str
+        Title of the chart.
+    """
+    import altair as alt
+
+    rows = ranks.select("method", "rank").to_dicts()
+    names = [row["method"] for row in rows]
+    low, high = math.floor(rows[0]["rank"]), math.ceil(rows[-1]["rank"])
+    x = alt.X("rank:Q", title="mean rank (left is better)", scale=alt.Scale(domain=[low, max(high, low + 1)]))
+    y = alt.Y("method:N", sort=names, title=None, axis=alt.Axis(domain=False, ticks=False, labelFontSize=12))
+    alike = [{"method": name, "rank": start, "end": end} for start, end, name in _alike(rows, difference)]
+    layers = [
+        alt.Chart(alt.InlineData(values=alike))
+        .mark_bar(height=7, color=GREY, opacity=0.45, cornerRadius=3)
+        .encode(x=x, x2="end:Q", y=y),
+        alt.Chart(alt.InlineData(values=rows)).mark_point(size=90, filled=True, color=BLUE, opacity=1).encode(x=x, y=y),
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_text(dy=-12, color=INK, fontSize=11)
+        .encode(x=x, y=y, text=alt.Text("rank:Q", format=".2f")),
+    ]
+    told = subtitle or f"A grey bar reaches from a method over all that it is not told apart from (CD {difference:.2f})"
+    chart = alt.layer(*layers).properties(width=480, height=38 * len(rows), title=_title(title, told))
+    return styled(chart)
+
+
+def _alike(rows: Sequence[dict[str, Any]], difference: float) -> list[tuple[float, float, str]]:
+    """From each method to the last one that is not significantly worse."""
+    bars = []
+    for row in rows:
+        end = max(other["rank"] for other in rows if other["rank"] <= row["rank"] + difference)
+        if end > row["rank"]:
+            bars.append((row["rank"], end, row["method"]))
+    return bars
+
+
+def _hue(frame: pl.DataFrame, kind: str) -> alt.Color:
+    import altair as alt
+
+    kinds = frame[kind].unique(maintain_order=True).to_list()
+    scale = alt.Scale(domain=kinds, range=[HUES[i % len(HUES)] for i in range(len(kinds))])
+    return alt.Color(f"{kind}:N", title=None, scale=scale)
+
+
+def _title(title: str, subtitle: str) -> alt.Title:
+    import altair as alt
+
+    return alt.Title(title, subtitle=subtitle) if subtitle else alt.Title(title)
+
+
+def _inline(frame: pl.DataFrame) -> alt.InlineData:
+    import altair as alt
+
+    return alt.InlineData(values=frame.to_dicts())

@@ -1,0 +1,25 @@
+"""The papers whose experiments can be made again. A new paper is a module and one line in the table."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from discreet.errors import InputError
+from discreet.experiments.papers.paper import Paper
+
+# Strings, so that listing the papers imports none of them.
+PAPERS = {
+    "2006": "discreet.experiments.papers.paper2006",
+    "2008": "discreet.experiments.papers.paper2008",
+    "2012": "discreet.experiments.papers.paper2012",
+    "2013": "discreet.experiments.papers.paper2013",
+    "2021": "discreet.experiments.papers.paper2021",
+}
+
+
+def paper(year: str) -> Paper:
+    """The paper of a year."""
+    if year not in PAPERS:
+        raise InputError(f"there is no paper {year!r} here; the papers: {', '.join(PAPERS)}")
+    return cast("Paper", import_module(PAPERS[year]).PAPER)

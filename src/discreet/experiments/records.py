@@ -1,0 +1,59 @@
+"""Records of a user as the points that a study works on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError, whole
+
+if TYPE_CHECKING:
+    from discreet.microdata.method import Points
+
+
+def records(data: Any, *, k: int, config: Path | None = None, quasi: Any = None, **said: Any) -> Points:
+    """Read data and embed its quasi-identifiers, as a protection does.
+
+    Parameters
+    ----------
+    data : path or frame
+        The microdata.
+    k : int
+        Least size of a group; there must be at least 2k records, or nothing is to be chosen.
+    config : Path, optional
+        A TOML file with roles and types of the columns.
+    quasi : list of str, optional
+        The quasi-identifiers. Without them, and without a configuration, all columns that have no other role.
+    **said
+        Other roles (`confidential`, `identifier`, `ignore`) and types (`numeric`, `nominal`, `ordinal`, `date`,
+        `weights`) of columns.
+    """
+    import numpy as np
+
+    from discreet.data.config import Config, load
+    from discreet.data.dataset import accept
+    from discreet.data.embedding import embed
+    from discreet.microdata.releasing import declare, read_attributes
+
+    roles = {name: said.pop(name, None) for name in ("confidential", "identifier", "ignore")}
+    if quasi is None and config is None:
+        quasi = "all"
+    dataset = accept(data)
+    declarations = declare(
+        dataset, Config() if config is None else load(config), roles={"quasi": quasi, **roles}, **said
+    )
+    attributes, _ = read_attributes(dataset, declarations)
+    for attribute in attributes:
+        if np.isnan(attribute.values).any():
+            rows = np.flatnonzero(np.isnan(attribute.values))
+            raise InputError(
+                f"{dataset.name}: '{attribute.name}' is missing in {dataset.places(rows)}; a study needs complete "
+                "records: leave the column out with --ignore, or the records"
+            )
+    count = dataset.frame.height
+    if count < 2 * whole("k", k, 2):
+        raise InputError(f"{dataset.name} has {count} records; with k = {k} a study needs at least {2 * k}")
+    points = embed(attributes)[0].points([attribute.values for attribute in attributes])
+    if not points.shape[1]:
+        raise InputError(f"{dataset.name}: all quasi-identifiers are constant; there is nothing to study")
+    return np.ascontiguousarray(points)

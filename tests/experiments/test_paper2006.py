@@ -1,0 +1,57 @@
+"""What must hold of the 2006 paper's experiments, at a size that a test can bear."""
+
+import numpy as np
+import pytest
+
+from discreet.errors import InputError
+from discreet.experiments.measured import measured
+from discreet.experiments.papers import PAPERS, paper
+from discreet.experiments.papers.published2006 import TABLE_2
+from discreet.experiments.papers.random_tests import LONG_TESTS, TESTS, K, uniform
+from discreet.experiments.sensitivity import proven
+from discreet.microdata.partition import partition
+
+pytest.importorskip("statsmodels")
+
+
+@pytest.mark.parametrize("name", ["11x2", "11x3", "11x5", "11x7", "11x10"])
+def test_eleven_records_find_the_optimum_in_nine_runs_of_ten(name: str) -> None:
+    points = uniform(TESTS[name].n, TESTS[name].d, 1)
+    optimum = proven(points, K)
+    assert optimum is not None
+    found = [
+        measured(points, K, "genetic", {}, None, optimum, {"run": 1, "seed": seed, "mutation": rate})["sse"]
+        for seed, rate in enumerate(np.repeat([0.1, 0.3, 0.6, 1.0], 5).tolist())
+    ]
+    assert np.mean(np.array(found) <= optimum * (1 + 1e-9)) >= 0.9
+
+
+def test_memetic_repairs_table_2() -> None:
+    for name in TABLE_2:
+        points = uniform(TESTS[name].n, 2, 1)
+        memetic = partition(points, k=K, method="memetic", steps=1_000, threads=1).sse
+        assert memetic <= partition(points, k=K, method="mdav").sse
+        assert memetic == pytest.approx(proven(points, K), rel=0.01)
+
+
+def test_the_shape_of_table_2() -> None:
+    # One run in place of hundreds: below MDAV with 20 records, above it with 100, as published.
+    for name, below in (("20x2", True), ("100x2", False)):
+        points = uniform(TESTS[name].n, 2, 1)
+        sse = measured(points, K, "genetic", {"generations": 3_000}, None, None, {"run": 1, "seed": 1})["sse"]
+        assert (sse < partition(points, k=K, method="mdav").sse) is below
+
+
+def test_the_tests_are_the_papers_or_a_part_of_them() -> None:
+    for test in (*TESTS.values(), *LONG_TESTS.values()):
+        assert set(test.mutation) <= {i / 10 for i in range(11)}
+        assert set(test.crossover) <= {i / 10 for i in range(11)}
+        assert set(test.population) <= set(range(10, 101, 10))
+
+
+def test_unknown_papers_and_parts_are_refused() -> None:
+    with pytest.raises(InputError, match="2006"):
+        paper("1999")
+    with pytest.raises(InputError, match="no table 9"):
+        paper("2006").chosen(["table 9"])
+    assert [paper(year).year for year in PAPERS] == list(PAPERS)
