@@ -21,8 +21,8 @@ from discreet.verification.attack.system import Bools, Floats, Ints
 # these may be published again.
 CHARGE = 1e-3
 # What a unit of a move that proves another task is worth, in parts of the median weight. Little at first: what is cheap
-# goes along. After some programs, in parts of the columns, it grows with each: the last tasks cost next to nothing, and
-# one by one they would take most of the time.
+# goes along. In a full table of three dimensions it grows with each program after some, in parts of the columns: the
+# last tasks cost next to nothing, and one by one they would take most of the time.
 REWARD, DEAREST = 1e-2, 10.0
 PATIENT, GROWTH = 1 / 600, 1.6
 # The same where only suppressed cells may move, so that a reward buys nothing, and where a dear cell is replaced.
@@ -185,6 +185,8 @@ class Linear:
         """What proving another task is worth by now, in parts of the median weight."""
         if self._kept is not None:
             return SWEEPING
+        if not self._lattice:
+            return REWARD
         self._since += 1
         late = self._since - max(8.0, PATIENT * len(self.problem))
         return float(min(DEAREST, REWARD * GROWTH ** min(max(0.0, late), 100.0)))
@@ -250,6 +252,11 @@ class Linear:
         self._kept, self._before = self._suppressed.copy(), self._proofs.by.copy()
         self._suppressed[:] = self.problem.primary
         self._proofs.by[:] = -1
+
+    @property
+    def sweeps(self) -> int:
+        """How many sweeps pay; where a program takes long, replacing dear cells gains more than a second one."""
+        return 1 if self._lattice else 2
 
     @property
     def pattern(self) -> Bools:

@@ -26,8 +26,6 @@ WORK = 10_000
 # With fewer tasks a start is cleaned up at once; otherwise so many cells times tasks in an epoch.
 FEW = 1_000
 CLEANED = 100_000
-# How often everything is protected anew where every step is a linear program.
-SWEEPS = 1
 
 
 @dataclass(frozen=True)
@@ -184,9 +182,9 @@ class Searching:
             protector.end_sweep()
             self._swept += 1
         self._note()
-        # Everything is protected anew by what is suppressed, small levels first: cells taken early
-        # may have become needless by those taken later.
-        self._sweeping = self._swept < SWEEPS
+        # Everything is protected anew by what is suppressed, small levels first, and then large ones: cells
+        # taken early may have become needless by those taken later.
+        self._sweeping = self._swept < protector.sweeps
         if self._sweeping:
             protector.begin_sweep()
             return
