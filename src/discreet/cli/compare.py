@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ from cyclopts import Parameter
 from discreet.cli import INTERRUPTED
 from discreet.cli.options import Columns, Orders, Weights
 from discreet.cli.reading import DETECT, Reading
+from discreet.cli.said import said
 
 if TYPE_CHECKING:
     from discreet.experiments.compare import Compared
@@ -143,7 +143,7 @@ def compare(
             return INTERRUPTED
         report("writing", 0.0)
         words = ["discreet study compare", *(path.name for path in data), *(f"--method {name}" for name in method)]
-        words += [*(f"--k {each}" for each in ks), *_said({**roles, **types, "config": config}), f"--seeds {seeds}"]
+        words += [*(f"--k {each}" for each in ks), *said({**roles, **types, "config": config}), f"--seeds {seeds}"]
         words.append(f"--time {time:g}" if steps is None else f"--steps {steps}")
         made = Made(" ".join(words), seed, settings.threads, float(found.runs["processor"].sum()))
         made_page = page(found, "Methods compared", made)
@@ -153,18 +153,6 @@ def compare(
         print(made_page.markdown(None), end="")
         print(f"Written: {', '.join(map(str, written))}", file=sys.stderr)
     return 0
-
-
-def _said(options: Mapping[str, Any]) -> list[str]:
-    """What was said of the columns, as it was written."""
-    words = []
-    for name, value in options.items():
-        if isinstance(value, Mapping):  # orders of categories, or weights
-            pairs = ((key, "<".join(each) if isinstance(each, list) else each) for key, each in value.items())
-            words.append(f"--{'weight' if name == 'weights' else name} '{','.join(f'{k}={v}' for k, v in pairs)}'")
-        elif value is not None:
-            words.append(f"--{name} {value.name if isinstance(value, Path) else ','.join(value)}")
-    return words
 
 
 def _names(paths: list[Path]) -> dict[str, Path]:

@@ -12,6 +12,7 @@ from discreet.cli import INTERRUPTED
 from discreet.cli.compare import compare
 from discreet.cli.options import Columns, Orders, Params, Weights
 from discreet.cli.reading import DETECT, Reading
+from discreet.cli.said import said
 
 study = App(
     name="study",
@@ -127,20 +128,9 @@ def sensitivity(
     settings = Settings(k, method=method, params=params or {}, steps=steps, seed=seed, **given)
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
-        points = records(
-            reading.read(data),
-            k=k,
-            config=config,
-            quasi=quasi,
-            confidential=confidential,
-            identifier=identifier,
-            ignore=ignore,
-            numeric=numeric,
-            nominal=nominal,
-            ordinal=ordinal,
-            date=date,
-            weights=weights,
-        )
+        roles = {"quasi": quasi, "confidential": confidential, "identifier": identifier, "ignore": ignore}
+        types = {"numeric": numeric, "nominal": nominal, "ordinal": ordinal, "date": date, "weights": weights}
+        points = records(reading.read(data), k=k, config=config, **roles, **types)
         try:
             found = verb(
                 points,
@@ -159,11 +149,11 @@ def sensitivity(
             print(f"discreet: interrupted; the runs that have ended are kept in {store}", file=sys.stderr)
             return INTERRUPTED
         report("writing", 0.0)
-        command = " ".join(["discreet study sensitivity", data.name, f"--k {k} --method {method} --runs {runs}"])
-        command += "".join(f" --grid {text}" for text in grid)
-        command += "".join(f" --param {name}={value}" for name, value in (params or {}).items())
-        command += "" if steps is None else f" --steps {steps}"
-        made = Made(command, seed, settings.threads, float(found.runs["seconds"].sum()))
+        words = ["discreet study sensitivity", data.name, *said({**roles, **types, "config": config})]
+        words += [f"--k {k} --method {method} --runs {runs}", *(f"--grid {text}" for text in grid)]
+        words += [f"--param {name}={value}" for name, value in (params or {}).items()]
+        words += [] if steps is None else [f"--steps {steps}"]
+        made = Made(" ".join(words), seed, settings.threads, float(found.runs["seconds"].sum()))
         made_page = page(found, f"Sensitivity of {method} on {data.name}", made)
         made_page.write(report_file, force=force)
         with AtomicFiles([table], force=force) as files:

@@ -30,9 +30,12 @@ def given_groups(grouping: Any, quasi: Sequence[str], where: str = "grouping") -
     """
     if grouping is None:
         return (tuple(quasi),)
-    if isinstance(grouping, str | Path):
-        return check_groups(read_groups(grouping), quasi, str(grouping))
-    return check_groups(getattr(grouping, "groups", grouping), quasi, where)
+    return check_groups(listed_groups(grouping, where), quasi, str(grouping) if _is_path(grouping) else where)
+
+
+def listed_groups(grouping: Any, where: str = "grouping") -> list[list[str]]:
+    """The groups that a call gives, whatever the quasi-identifiers are: as they are, in an object, or in a file."""
+    return read_groups(grouping) if _is_path(grouping) else as_groups(getattr(grouping, "groups", grouping), where)
 
 
 def read_groups(path: str | Path) -> list[list[str]]:
@@ -105,6 +108,10 @@ def as_groups(groups: Any, where: str) -> list[list[str]]:
     if not groups or not all(groups):
         raise InputError(f"{where}: {'a group' if groups else 'the list of groups'} is empty; leave it out")
     return [list(group) for group in groups]
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | Path)
 
 
 def _is_list(value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,7 @@ def verify(
     quasi: str | Sequence[str] | None = None,
     k: int | None = None,
     by: str | Sequence[str] | None = None,
-    grouping: str | Path | Sequence[Sequence[str]] | None = None,
+    grouping: Any = None,
 ) -> Verification:
     """Check that a release keeps its promise, whoever made it.
 
@@ -41,9 +40,9 @@ def verify(
         Without a promise: how many records at least must share each combination of their values.
     by : list of str, optional
         Without a promise: columns whose combinations are strata, each of which must keep the promise on its own.
-    grouping : path or list of lists of str, optional
-        Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own; or a TOML file
-        with `groups = [["a", "b"], ["c"]]`.
+    grouping : list of lists of str, Grouping or path, optional
+        Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own; what `group`
+        found; or a TOML file with `groups = [["a", "b"], ["c"]]`.
 
     Returns
     -------
@@ -76,9 +75,10 @@ def _promise(
     quasi: str | Sequence[str] | None,
     k: int | None,
     by: str | Sequence[str] | None,
-    grouping: str | Path | Sequence[Sequence[str]] | None,
+    grouping: Any,
 ) -> tuple[Promise, Mapping[str, Any] | None]:
     """The promise to check, and what the record says of the file it was given for."""
+    from discreet.data.groupings import listed_groups
     from discreet.data.keywords import as_names
 
     if promise is not None:
@@ -97,7 +97,7 @@ def _promise(
         raise InputError("say what to check: a promise, or quasi and k")
     if (quasi is None) == (grouping is None):
         raise InputError("give the quasi-identifiers either as quasi or as a grouping")
-    groups = [as_names("quasi", quasi)] if grouping is None else _groups(grouping)
+    groups = [as_names("quasi", quasi)] if grouping is None else listed_groups(grouping)
     return Promise(k, tuple(tuple(group) for group in groups), tuple(as_names("by", by))), None
 
 
@@ -111,19 +111,3 @@ def _record(path: Path) -> Mapping[str, Any]:
     if not isinstance(content, dict) or "promise" not in content:
         raise InputError(f"{path}: not a record of a release (it has no promise)")
     return content
-
-
-def _groups(grouping: str | Path | Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    from discreet.data.keywords import as_names
-
-    if not isinstance(grouping, str | Path | Sequence):
-        raise InputError("grouping must be a list of lists of columns, or the path of a TOML file")
-    if not isinstance(grouping, str | Path):
-        return [as_names("grouping", group) for group in grouping]
-    try:
-        groups = tomllib.loads(Path(grouping).read_text(encoding="utf-8"))["groups"]
-        return [as_names("groups", group) for group in groups]
-    except FileNotFoundError:
-        raise InputError(f"{grouping}: there is no such file") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f'{grouping}: not a grouping; it must hold groups = [["a", "b"], ["c"]]') from None
