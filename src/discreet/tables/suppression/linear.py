@@ -10,16 +10,13 @@ from discreet.kernels.arrays import Words
 from discreet.kernels.random import below, uniform
 from discreet.tables.suppression.boxed import Boxes
 from discreet.tables.suppression.branched import Branches
-from discreet.tables.suppression.certificates import Certificates
+from discreet.tables.suppression.certified import CHARGE, Certified, moving
 from discreet.tables.suppression.cuts import Cuts
 from discreet.tables.suppression.forcing import Forcing, Inside, Mover
 from discreet.tables.suppression.lattice_flows import LatticeFlows, lattice_of
 from discreet.tables.suppression.problem import Problem
 from discreet.verification.attack.system import Bools, Floats, Ints
 
-# What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off dear cells, so that
-# these may be published again.
-CHARGE = 1e-3
 # What a unit of a move that proves another task is worth, in parts of the median weight. Little at first: what is cheap
 # goes along. In a full table of three dimensions it grows with each program after some, in parts of the columns: the
 # last tasks cost next to nothing, and one by one they would take most of the time.
@@ -34,13 +31,9 @@ TRIALS, FEW = 100, 10
 LATTICE, CORNERED = 2_000, 5_000
 # From this many columns on sub-totals are made safe along branches before programs are solved.
 LARGE = 20_000
-# Moves below this, in units and in parts of the largest, are rounding.
-DUST, SHARE = 1e-9, 1e-11
-# What may be lacking of a level, in parts of it.
-LACKING = 1e-10
 
 
-class Linear:
+class Linear(Certified):
     """A pattern of a problem, with a certificate for each task that is protected.
 
     Parameters
@@ -50,22 +43,11 @@ class Linear:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        n = len(problem)
-        self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-        for side, index in ((1, self._up), (-1, self._down)):
-            mine = np.flatnonzero(problem.side == side)
-            index[problem.cell[mine]] = mine
-        self._wishful = np.flatnonzero((self._up >= 0) | (self._down >= 0))
-        self._suppressed = problem.primary.copy()
-        self._proofs = Certificates(n, problem.tasks)
+        super().__init__(problem)
         self._cuts = Cuts(problem.system)
         # Tasks that no pattern protects, and for each cell a task that could not do without it when last tried.
         self._hopeless = np.zeros(problem.tasks, dtype=np.bool_)
-        self._witness = np.full(n, -1, dtype=np.int64)
-        self._turn = np.where(np.arange(n) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
-        weights = problem.weight[problem.weight > 0]
-        self._typical = float(np.median(weights)) if len(weights) else 0.0
+        self._witness = np.full(len(problem), -1, dtype=np.int64)
         self._kept: Bools | None = None
         self._before = self._proofs.by
         self.solved = 0
@@ -86,21 +68,6 @@ class Linear:
     @cached_property
     def _last(self) -> Mover:
         return Forcing(self.problem.system, self._wishful)
-
-    @property
-    def suppressed(self) -> Bools:
-        """Which columns are suppressed, the primary ones among them; a copy."""
-        return self._suppressed.copy()
-
-    @property
-    def cost(self) -> float:
-        """What the secondary cells cost together."""
-        return self.problem.cost(self._suppressed)
-
-    @property
-    def open(self) -> Ints:
-        """Tasks that are not protected, or not known to be."""
-        return np.flatnonzero(self._proofs.by < 0)
 
     def start(self, suppressed: Bools | None = None) -> None:
         """Begin anew with the primary cells suppressed, and others if given; no task is known to be protected."""
@@ -160,12 +127,6 @@ class Linear:
         self._suppressed[cells] = True
         price[cells] = CHARGE * self.problem.weight[cells]
 
-    def _prices(self) -> Floats:
-        weight = self.problem.weight
-        price: Floats = np.where(self._suppressed, CHARGE * weight, weight)
-        price[self.problem.primary] = 0.0
-        return price
-
     def _moved(self, mover: Mover, task: int, price: Floats, reward: float = REWARD) -> Floats | None:
         """The cheapest moves that prove a task, and others if that costs little."""
         problem = self.problem
@@ -176,9 +137,9 @@ class Linear:
         found = mover.cheapest(*what)
         if found is None or mover is not self._lattice or not is_first or len(problem) > CORNERED:
             return found
-        moving = np.zeros(len(problem), dtype=np.bool_)
-        moving[_moving(found)] = True
-        corner = Inside(problem.system, moving, self._wishful[moving[self._wishful]]).cheapest(*what)
+        able = np.zeros(len(problem), dtype=np.bool_)
+        able[moving(found)] = True
+        corner = Inside(problem.system, able, self._wishful[able[self._wishful]]).cheapest(*what)
         return found if corner is None else corner
 
     def _growing(self) -> float:
@@ -190,43 +151,6 @@ class Linear:
         self._since += 1
         late = self._since - max(8.0, PATIENT * len(self.problem))
         return float(min(DEAREST, REWARD * GROWTH ** min(max(0.0, late), 100.0)))
-
-    def _wishes(self) -> Floats:
-        """How far each cell with an open task is to move: to the side that is open, or to one of the two."""
-        level = self.problem.level
-        up, down = self._open_level(self._up, level), self._open_level(self._down, level)
-        side = np.where((up > 0) & (down > 0), self._turn, np.where(up > 0, 1.0, -1.0))
-        return np.where(side > 0, up, -down)
-
-    def _open_level(self, index: Ints, level: Floats) -> Floats:
-        still = (index >= 0) & (self._proofs.by[index] < 0)
-        return np.where(still, level[index], 0.0)
-
-    def _take(self, deviations: Floats, task: int, price: Floats) -> None:
-        """Suppress what moves, and write down what that proves."""
-        columns = _moving(deviations)
-        fresh = columns[~self._suppressed[columns]]
-        self._suppressed[fresh] = True
-        price[fresh] = CHARGE * self.problem.weight[fresh]
-        tasks = self._proven(columns, deviations[columns])
-        self._certify(columns, np.union1d(tasks, [task]))
-
-    def _certify(self, columns: Ints, tasks: Ints) -> None:
-        self._proofs.add(columns[~self.problem.primary[columns]], tasks)
-
-    def _proven(self, columns: Ints, deviations: Floats) -> Ints:
-        """The open tasks that moves prove, stretched along and against themselves as far as the bounds allow."""
-        problem, system = self.problem, self.problem.system
-        found = []
-        for direction in (deviations, -deviations):
-            room = np.where(direction > 0, system.hi[columns], system.lo[columns])
-            longest = float((room / direction).min(initial=np.inf))
-            reach = np.where(problem.primary[columns], direction * longest, 0.0)
-            for side, index in ((1, self._up), (-1, self._down)):
-                task = index[columns]
-                enough = side * reach >= (1 - LACKING) * problem.level[task]
-                found.append(task[(task >= 0) & (self._proofs.by[task] < 0) & enough & (side * reach > 0)])
-        return np.unique(np.concatenate(found))
 
     def sketch(self, order: Ints) -> int:
         """Protect tasks fast and dear, by boxes of cells, and the rest by programs; tell how many could not be."""
@@ -321,7 +245,7 @@ class Linear:
                 self._suppressed[cell] = True
                 self._witness[cell] = task
                 return False
-            columns = _moving(found)
+            columns = moving(found)
             self._certify(columns, np.union1d(self._proven(columns, found[columns]), [task]))
         return True
 
@@ -402,9 +326,3 @@ class Linear:
             if cell not in taken:
                 taken.append(cell)
         return np.array(taken, dtype=np.int64)
-
-
-def _moving(deviations: Floats) -> Ints:
-    """The columns that move, but for rounding."""
-    sizes = np.abs(deviations)
-    return np.flatnonzero(sizes > max(DUST, SHARE * float(sizes.max(initial=0.0))))

@@ -1,0 +1,105 @@
+"""A pattern of suppressed cells with a certificate for each task that is protected: moves that prove it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.tables.suppression.certificates import Certificates
+from discreet.tables.suppression.problem import Problem
+from discreet.verification.attack.system import Bools, Floats, Ints
+
+# What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off dear cells, so that
+# these may be published again.
+CHARGE = 1e-3
+# Moves below this, in units and in parts of the largest, are rounding.
+DUST, SHARE = 1e-9, 1e-11
+# What may be lacking of a level, in parts of it.
+LACKING = 1e-10
+
+
+class Certified:
+    """A pattern of a problem, with a certificate for each task that is protected.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        n = len(problem)
+        self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        for side, index in ((1, self._up), (-1, self._down)):
+            mine = np.flatnonzero(problem.side == side)
+            index[problem.cell[mine]] = mine
+        self._wishful = np.flatnonzero((self._up >= 0) | (self._down >= 0))
+        self._suppressed = problem.primary.copy()
+        self._proofs = Certificates(n, problem.tasks)
+        self._turn = np.where(np.arange(n) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
+        weights = problem.weight[problem.weight > 0]
+        self._typical = float(np.median(weights)) if len(weights) else 0.0
+
+    @property
+    def suppressed(self) -> Bools:
+        """Which columns are suppressed, the primary ones among them; a copy."""
+        return self._suppressed.copy()
+
+    @property
+    def cost(self) -> float:
+        """What the secondary cells cost together."""
+        return self.problem.cost(self._suppressed)
+
+    @property
+    def open(self) -> Ints:
+        """Tasks that are not protected, or not known to be."""
+        return np.flatnonzero(self._proofs.by < 0)
+
+    def _prices(self) -> Floats:
+        weight = self.problem.weight
+        price: Floats = np.where(self._suppressed, CHARGE * weight, weight)
+        price[self.problem.primary] = 0.0
+        return price
+
+    def _wishes(self) -> Floats:
+        """How far each cell with an open task is to move: to the side that is open, or to one of the two."""
+        level = self.problem.level
+        up, down = self._open_level(self._up, level), self._open_level(self._down, level)
+        side = np.where((up > 0) & (down > 0), self._turn, np.where(up > 0, 1.0, -1.0))
+        return np.where(side > 0, up, -down)
+
+    def _open_level(self, index: Ints, level: Floats) -> Floats:
+        still = (index >= 0) & (self._proofs.by[index] < 0)
+        return np.where(still, level[index], 0.0)
+
+    def _take(self, deviations: Floats, task: int, price: Floats) -> None:
+        """Suppress what moves, and write down what that proves."""
+        columns = moving(deviations)
+        fresh = columns[~self._suppressed[columns]]
+        self._suppressed[fresh] = True
+        price[fresh] = CHARGE * self.problem.weight[fresh]
+        tasks = self._proven(columns, deviations[columns])
+        self._certify(columns, np.union1d(tasks, [task]))
+
+    def _certify(self, columns: Ints, tasks: Ints) -> None:
+        self._proofs.add(columns[~self.problem.primary[columns]], tasks)
+
+    def _proven(self, columns: Ints, deviations: Floats) -> Ints:
+        """The open tasks that moves prove, stretched along and against themselves as far as the bounds allow."""
+        problem, system = self.problem, self.problem.system
+        found = []
+        for direction in (deviations, -deviations):
+            room = np.where(direction > 0, system.hi[columns], system.lo[columns])
+            longest = float((room / direction).min(initial=np.inf))
+            reach = np.where(problem.primary[columns], direction * longest, 0.0)
+            for side, index in ((1, self._up), (-1, self._down)):
+                task = index[columns]
+                enough = side * reach >= (1 - LACKING) * problem.level[task]
+                found.append(task[(task >= 0) & (self._proofs.by[task] < 0) & enough & (side * reach > 0)])
+        return np.unique(np.concatenate(found))
+
+
+def moving(deviations: Floats) -> Ints:
+    """The columns that move, but for rounding."""
+    sizes = np.abs(deviations)
+    return np.flatnonzero(sizes > max(DUST, SHARE * float(sizes.max(initial=0.0))))
