@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
+from discreet.kernels import newton
 from discreet.kernels.arrays import Floats
-from discreet.kernels.jit import kernel
 
 Status = Literal["optimal", "infeasible", "stalled"]
 
@@ -113,6 +113,10 @@ class Program:
         size = np.abs(cost)
         # What the objective is measured by where it is nearly nothing: one unit of the cheapest.
         self.floor = float(size[size > 0.0].min(initial=1.0))
+        # Arrays to work in: a step that is being improved, another towards which it is, and what they aim at.
+        n = cost.size
+        self._steps = tuple(Step(*(np.empty(size) for size in (n, relations.size, n, n))) for _ in range(2))
+        self._theta, self._slack, self._priced, self._lower, self._upper = np.empty((5, n))
 
     def solve(self, gap: float, iterations: int) -> Solution:
         """Go until the objective is surely within a part of the least.
@@ -128,48 +132,49 @@ class Program:
         done, tiny, vain = 0, 0, 0
         while True:
             left = self.right - self._image(point.x)
-            prices = self._prices(point.y)
-            if self._is_proof(point.y, prices):
+            if self._is_proof(point.y):
                 return Solution("infeasible", point.x, np.inf, done)
             scale = max(abs(float(self.cost @ point.x)), self.floor)
             if point.x @ point.z + point.s @ point.w <= gap * scale and np.abs(left).max() <= NEARLY:
                 x = self._mended(point)
-                relative = self._gap(x, self._bound(point.y, prices))
+                relative = self._gap(x, self._bound(point.y))
                 if relative <= gap and np.abs(self.right - self._image(x)).max() <= BALANCED:
                     return Solution("optimal", x, relative, done)
                 vain += 1
             if done == iterations or PATIENCE in (tiny, vain):
                 break
-            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                try:
-                    theta = 1.0 / (point.z / point.x + point.w / point.s)
-                    normal = self.relations.normal(self._by_cell(theta))
-                    step, ahead, up = self._step(point, theta, normal, left, prices)
-                except LinAlgError:
-                    break
-                if not all(np.isfinite(part).all() for part in step):
-                    break
-            point = Point(
-                point.x + ahead * step.x,
-                point.s - ahead * step.x,
-                point.y + up * step.y,
-                point.z + up * step.z,
-                point.w + up * step.w,
-            )
+            try:
+                by_cell = newton.weights(
+                    point.x, point.s, point.z, point.w, self.cell, self.relations.cells, self._theta
+                )
+                step, ahead, up = self._step(point, self.relations.normal(by_cell), left)
+            except LinAlgError:
+                break
+            if not all(np.isfinite(part).all() for part in step):
+                break
+            for values, change, share in (
+                (point.x, step.x, ahead),
+                (point.s, step.x, -ahead),
+                (point.y, step.y, up),
+                (point.z, step.z, up),
+                (point.w, step.w, up),
+            ):
+                newton.go(values, change, share)
             done += 1
             tiny = tiny + 1 if max(ahead, up) < 1e-3 else 0
         x = self._mended(point)
-        return Solution("stalled", x, self._gap(x, self._bound(point.y, self._prices(point.y))), done)
+        return Solution("stalled", x, self._gap(x, self._bound(point.y)), done)
 
     def _image(self, x: Floats) -> Floats:
-        return self.relations.sums(self._by_cell(self.direction * x))
+        return self.relations.sums(newton.image(self.cell, self.direction, x, self.relations.cells))
 
     def _by_cell(self, amounts: Floats) -> Floats:
         return np.bincount(self.cell, amounts, self.relations.cells).astype(np.float64, copy=False)
 
     def _prices(self, y: Floats) -> Floats:
-        prices: Floats = self.direction * self.relations.spread(y)[self.cell]
-        return prices
+        """What each variable is worth at some prices of the relations; good until the next are asked for."""
+        newton.prices(self.relations.spread(y), self.cell, self.direction, self._priced)
+        return self._priced
 
     def _start(self) -> Point:
         """Start where the barrier of both bounds balances the cost, with relations left out and no cell far from 0.
@@ -182,59 +187,55 @@ class Program:
         s = self.capacity - x
         return Point(x, s, np.zeros(self.relations.size), mu / x, mu / s)
 
-    def _bound(self, y: Floats, prices: Floats) -> float:
+    def _bound(self, y: Floats) -> float:
         """What the objective cannot be below; true for any y."""
-        return float(self.right @ y - self.capacity @ np.maximum(prices - self.cost, 0.0))
+        return float(self.right @ y) - newton.surplus(self._prices(y), self.cost, 1.0, 0.0, self.capacity)
 
     def _gap(self, x: Floats, bound: float) -> float:
         objective = float(self.cost @ x)
         return abs(objective - bound) / max(abs(objective), self.floor)
 
-    def _is_proof(self, y: Floats, prices: Floats) -> bool:
+    def _is_proof(self, y: Floats) -> bool:
         """Tell if y shows that there is no solution: y A x stays below y b (Farkas), rounding of prices included."""
-        dearest = np.maximum(prices + 1e-15 * np.abs(y).max(), 0.0)
-        missing = self.right @ y - self.capacity @ dearest
+        rounding = 1e-15 * float(np.abs(y).max())
+        missing = self.right @ y - newton.surplus(self._prices(y), self.cost, 0.0, rounding, self.capacity)
         return bool(missing > 1e-9 * (np.abs(self.right) @ np.abs(y)))
 
-    def _step(
-        self, point: Point, theta: Floats, normal: Normal, left: Floats, prices: Floats
-    ) -> tuple[Step, float, float]:
+    def _step(self, point: Point, normal: Normal, left: Floats) -> tuple[Step, float, float]:
         """Predict, correct, correct again; the step and how far to go in x and in y."""
-        x, s, _, z, w = point
-        slack = self.cost - prices - z + w
-        far = float(x @ z + s @ w) / max(abs(float(self.cost @ x)), self.floor)
-        accuracy = min(max(ACCURACY, COARSE * far), COARSE)
+        x, s, y, z, w = point
+        theta, slack, lower, upper = self._theta, self._slack, self._lower, self._upper
+        step, other = self._steps
+        products = newton.aim(x, s, z, w, self.cost, self._prices(y), slack, lower, upper)
+        accuracy = min(max(ACCURACY, COARSE * products / max(abs(float(self.cost @ x)), self.floor)), COARSE)
+        mu = products / (2 * x.size)
 
-        def toward(lower: Floats, upper: Floats, part: float = 1.0) -> Step:
+        def toward(found: Step, part: float = 1.0) -> Step:
             """Newton's step towards the relations with z dx + x dz = lower and −w dx + s dw = upper."""
-            shift = theta * (lower / x - upper / s - part * slack)
-            dy = normal.solve(part * left - self._image(shift), accuracy)
-            dx = theta * self._prices(dy) + shift
-            return Step(dx, dy, (lower - z * dx) / x, (upper + w * dx) / s)
+            newton.shift(theta, x, s, lower, upper, slack, part, found.x)
+            found.y[:] = normal.solve(part * left - self._image(found.x), accuracy)
+            newton.finish(theta, x, s, z, w, lower, upper, self._prices(found.y), found.x, found.z, found.w)
+            return found
 
-        below, above = x * z, s * w
-        mu = float(below.sum() + above.sum()) / (2 * x.size)
-        step = toward(-below, -above)
-        ahead, up = _reach(point, step)
-        after = (x + ahead * step.x) @ (z + up * step.z) + (s - ahead * step.x) @ (w + up * step.w)
-        target = (float(after) / (2 * x.size) / mu) ** 3 * mu
-        lower, upper = target - below - step.x * step.z, target - above + step.x * step.w
-        step, ahead, up = _blend(point, step, toward(lower, upper))
+        toward(step)
+        ahead, up = _reach(point, step, step, 0.0)
+        after = newton.after(x, s, z, w, step.x, step.z, step.w, ahead, up)
+        target = (after / products) ** 3 * mu
+        newton.centre(x, s, z, w, step.x, step.z, step.w, 1.0, target, lower, upper)
+        ahead, up = _blend(point, step, toward(other))
         for _ in range(CORRECTORS):
             if min(ahead, up) > 0.9:
                 break
             # Aim a little further than the step goes, and bring back the products that would leave the path there.
             far, high = min(1.0, 1.08 * ahead + 0.08), min(1.0, 1.08 * up + 0.08)
-            first = (x + far * step.x) * (z + high * step.z)
-            second = (s - far * step.x) * (w + high * step.w)
-            lower = z * step.x + x * step.z + _back(first, target)
-            upper = s * step.w - w * step.x + _back(second, target)
+            newton.bring_back(x, s, z, w, step.x, step.z, step.w, far, high, target, lower, upper)
             before = ahead + up
-            step, ahead, up = _blend(point, step, toward(lower, upper))
+            ahead, up = _blend(point, step, toward(other))
             if ahead + up < 1.02 * before:
                 break
         if min(ahead, up) < SHORT:
-            step, ahead, up = _blend(point, step, toward(0.5 * mu - below, 0.5 * mu - above, 0.5))
+            newton.centre(x, s, z, w, step.x, step.z, step.w, 0.0, 0.5 * mu, lower, upper)
+            ahead, up = _blend(point, step, toward(other, 0.5))
         ahead, up = (min(1.0, (DAMPING if reach > 0.5 else CAUTION) * reach) for reach in (ahead, up))
         return step, ahead, up
 
@@ -253,38 +254,26 @@ class Program:
         return x
 
 
-def _back(products: Floats, target: float) -> Floats:
-    bent = np.clip(products, 0.1 * target, 10.0 * target) - products
-    return np.maximum(bent, -10.0 * target)
+def _reach(point: Point, old: Step, new: Step, share: float) -> tuple[float, float]:
+    """How far one can go along a mixed step until a bound is met, in x and in y; no further than a full step needs."""
+    longest = 1.0 / DAMPING
+    ahead = newton.reach(point.x, point.s, old.x, new.x, share, longest)
+    up = newton.climb(point.z, old.z, new.z, share, longest)
+    return ahead, newton.climb(point.w, old.w, new.w, share, up)
 
 
-def _reach(point: Point, step: Step) -> tuple[float, float]:
-    """How far one can go along a step until a bound is met, in x and in y."""
-    ahead = min(_longest(point.x, step.x, 1.0), _longest(point.s, step.x, -1.0))
-    return ahead, min(_longest(point.z, step.z, 1.0), _longest(point.w, step.w, 1.0))
-
-
-def _blend(point: Point, old: Step, new: Step) -> tuple[Step, float, float]:
-    """Go from one step towards another as far as that makes it longest, in x and in y apart."""
-    best, ahead, up = old, -1.0, -1.0
+def _blend(point: Point, old: Step, new: Step) -> tuple[float, float]:
+    """Turn one step towards another as far as that makes it longest, in x and in y apart; tell how far to go then."""
+    best, best_up, ahead, up = 0.0, 0.0, -1.0, -1.0
     for share in SHARES:
-        mixed = Step(*(a + share * (b - a) for a, b in zip(old, new, strict=True)))
-        far, high = _reach(point, mixed)
+        far, high = _reach(point, old, new, share)
         if far > 1.01 * ahead:
-            best, ahead = best._replace(x=mixed.x), far
+            best, ahead = share, far
         if high > 1.01 * up:
-            best, up = best._replace(y=mixed.y, z=mixed.z, w=mixed.w), high
+            best_up, up = share, high
         if min(ahead, up) > 0.9:
             break
-    return best, ahead, up
-
-
-@kernel
-def _longest(values: Floats, step: Floats, sign: float) -> float:
-    """How far values + t · sign · step stays above 0, no further than a full step needs."""
-    longest = 1.0 / DAMPING
-    for i in range(values.size):
-        change = sign * step[i]
-        if change < 0.0 and values[i] < -change * longest:
-            longest = -values[i] / change
-    return longest
+    newton.mix(old.x, new.x, best)
+    for before, after in zip(old[1:], new[1:], strict=True):
+        newton.mix(before, after, best_up)
+    return ahead, up

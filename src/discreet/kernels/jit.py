@@ -5,7 +5,7 @@ machine and lets the trees prune exactly (rounding is monotone, so a bound never
 """
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 import numba
 
@@ -14,8 +14,17 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def kernel(function: F) -> F:
     """Compile a function with numba; to the type checker it stays the function it was."""
+    return _compiled(function, "python")
+
+
+def formula(function: F) -> F:
+    """Compile arithmetic over long arrays: a division by zero is not looked for, which lets several go at once."""
+    return _compiled(function, "numpy")
+
+
+def _compiled(function: F, error_model: Literal["python", "numpy"]) -> F:
     try:
-        return cast(F, numba.njit(cache=True, nogil=True)(function))
+        return cast(F, numba.njit(cache=True, nogil=True, error_model=error_model)(function))
     except RuntimeError:
         # Neither the installation nor the home of the user can be written to: compile anew in each process.
-        return cast(F, numba.njit(nogil=True)(function))
+        return cast(F, numba.njit(nogil=True, error_model=error_model)(function))

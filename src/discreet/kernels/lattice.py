@@ -1,13 +1,7 @@
 """Deviations of a 3-D table: the cheapest, the nearest that add up, and those of few cells.
 
 Multiplied by −1 for each margin index of a cell, deviations that keep all totals are those whose sum is zero along
-every line of the lattice in each of the three directions. Cell (i, j, l) stands in three lines: (i, j), (i, l), (j, l).
-
-Both linear programs and least squares ask for the normal matrix of the lines under weights of cells. It is diagonal for
-the lines (i, j), which go out in closed form; then the lines (i, l) meet only within a slice i: one small Cholesky
-factor each. What stays is one dense matrix for the lines (j, l), small as the axes are taken in falling order. Lines
-depend on each other, so that the matrix is singular: a trace of its diagonal is added to factor it, and conjugate
-gradients on the true matrix take back what that changed.
+every line of the lattice in each of the three directions.
 """
 
 from __future__ import annotations
@@ -16,14 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, blas, lapack
 
 from discreet.kernels.arrays import Floats
 from discreet.kernels.interior import Program, Status
-
-TRACE = 1e-13
-"""What is added to the normal matrix, in parts of its diagonal; more where rounding asks for it."""
-
+from discreet.kernels.lines import TRACE, Lines
 
 THRESHOLDS = (3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """How far costed cells have to move to be kept, in parts of how far they could: the interior moves all a little."""
@@ -239,143 +229,3 @@ def _balanced(
             return found
         kept, e = kept & (off == 0.0), np.where(off > 0.0, inside, e)
     return None
-
-
-class Lines:
-    """The lines of a lattice with axes in falling order; what belongs to lines is one vector: (i, j), (i, l), (j, l).
-
-    Parameters
-    ----------
-    shape : three ints
-        I ≥ J ≥ L.
-    """
-
-    def __init__(self, shape: tuple[int, int, int]) -> None:
-        i, j, l = self.shape = shape  # noqa: E741
-        self.ends = (i * j, i * j + i * l)
-        self.size = i * j + i * l + j * l
-        self.cells = i * j * l
-        self.trace = TRACE
-
-    def sums(self, cells: Floats) -> Floats:
-        """The sum of each line."""
-        cube = cells.reshape(self.shape)
-        return np.concatenate([cube.sum(axis).ravel() for axis in (2, 1, 0)])
-
-    def spread(self, lines: Floats) -> Floats:
-        """For each cell, the sum of what its three lines have."""
-        first, second, third = self.split(lines)
-        return ((first[:, :, None] + second[:, None, :]) + third).ravel()
-
-    def normal(self, weights: Floats) -> Normal:
-        """The normal matrix of the lines for given weights of cells."""
-        return Normal(self, weights)
-
-    def split(self, lines: Floats) -> tuple[Floats, Floats, Floats]:
-        """The parts of a vector of lines as matrices."""
-        i, j, l = self.shape  # noqa: E741
-        first, second, third = np.split(lines, self.ends)
-        return first.reshape(i, j), second.reshape(i, l), third.reshape(j, l)
-
-
-class Normal:
-    """The normal matrix of the lines for given weights of cells, factored.
-
-    Parameters
-    ----------
-    lines : Lines
-        The lattice.
-    weights : array of floats
-        One for each cell, at least 0; cells of weight 0 are not there.
-    """
-
-    def __init__(self, lines: Lines, weights: Floats) -> None:
-        self.lines, self.weights = lines, weights
-        self.cube = weights.reshape(lines.shape)
-        # A line without cells asks for nothing and gets nothing.
-        diagonal = lines.sums(weights)
-        self.is_empty = diagonal == 0.0
-        diagonal[self.is_empty] = 1.0
-        self.diagonal = diagonal
-        # What was too little for a program's last matrix is too little for its next one: weights only grow apart.
-        while not self._factored(lines.trace):
-            lines.trace *= 10.0
-            if lines.trace > 1e-2:
-                raise LinAlgError("weights that are not finite")
-
-    def _factored(self, trace: float) -> bool:
-        i, j, l = self.lines.shape  # noqa: E741
-        cube = self.cube
-        first, second, third = self.lines.split(self.diagonal * (1.0 + trace))
-        self.first = first
-        shares = cube / first[:, :, None]
-        slices = -np.matmul(cube.transpose(0, 2, 1), shares)
-        slices[:, range(l), range(l)] += second
-        try:
-            self.inverses = np.linalg.inv(np.linalg.cholesky(slices))
-        except LinAlgError:
-            return False
-        crossing = -cube.transpose(0, 2, 1)[:, :, :, None] * shares[:, None, :, :]
-        crossing[:, range(l), :, range(l)] += cube.transpose(2, 0, 1)
-        self.crossing = np.matmul(self.inverses, crossing.reshape(i, l, j * l)).reshape(i * l, j * l)
-        rest = np.zeros((j, l, j, l))
-        rest[range(j), :, range(j), :] = -np.matmul(cube.transpose(1, 2, 0), shares.transpose(1, 0, 2))
-        dense = rest.reshape(j * l, j * l)
-        dense[range(j * l), range(j * l)] += third.ravel()
-        dense = blas.dsyrk(-1.0, self.crossing.T, beta=1.0, c=dense.T, overwrite_c=True, lower=True)
-        self.dense, failed = lapack.dpotrf(dense, lower=True, overwrite_a=True, clean=False)
-        return bool(failed == 0)
-
-    def approximate(self, right: Floats) -> Floats:
-        """Solve the system with the trace added."""
-        cube, first = self.cube, self.first
-        i, j, l = self.lines.shape  # noqa: E741
-        one, two, three = self.lines.split(right)
-        scaled = one / first
-        two = two - np.matmul(scaled[:, None, :], cube)[:, 0, :]
-        three = three - (cube * scaled[:, :, None]).sum(0)
-        inner = np.matmul(self.inverses, two[:, :, None]).ravel()
-        third, _ = lapack.dpotrs(self.dense, three.ravel() - inner @ self.crossing, lower=True)
-        inner -= self.crossing @ third
-        second = np.matmul(inner.reshape(i, 1, l), self.inverses)[:, 0, :]
-        both = second[:, None, :] + third.reshape(j, l)
-        return np.concatenate([((one - (cube * both).sum(2)) / first).ravel(), second.ravel(), third])
-
-    def times(self, lines: Floats) -> Floats:
-        """The product of the matrix itself, without the trace, with a vector."""
-        return self.lines.sums(self.weights * self.lines.spread(lines))
-
-    def solve(self, right: Floats, tolerance: float = 1e-10, iterations: int = 12) -> Floats:
-        """Solve the system: conjugate gradients from the approximate solution on; the best there is after some steps.
-
-        Parameters
-        ----------
-        right : array of floats
-            One for each line.
-        tolerance : float
-            What may be left of the largest entry.
-        iterations : int
-            How many steps to try at most.
-        """
-        right = np.where(self.is_empty, 0.0, right)
-        enough = tolerance * np.abs(right).max()
-        found = self.approximate(right)
-        left = right - self.times(found)
-        best, least = found, np.abs(left).max()
-        direction, before = np.zeros_like(found), 1.0
-        for step in range(iterations):
-            if least <= enough:
-                break
-            turned = self.approximate(left)
-            now = float(left @ turned)
-            direction = turned + (now / before * direction if step else 0.0)
-            image = self.times(direction)
-            curvature = float(direction @ image)
-            if not (now > 0.0 and curvature > 0.0):
-                break
-            found = found + now / curvature * direction
-            left = left - now / curvature * image
-            before = now
-            if np.abs(left).max() < least:
-                best, least = found, np.abs(left).max()
-        return best
