@@ -140,11 +140,12 @@ def exposed(table: Table, hidden: Bools, *, strict: bool = False, plain: bool = 
     return set(cells[~protected(held, cells, down + slack, up + slack, strict=strict)].tolist())
 
 
-def refute(case: Case, found: SuppressedTable, *, strict: bool = False, plain: bool = False) -> str:
+def refute(
+    case: Case, found: SuppressedTable, *, strict: bool = False, secondaries: bool = False, plain: bool = False
+) -> str:
     """Say what is wrong with a release of a table; nothing if all that was promised is kept.
 
-    Cells that are exposed even where everything is suppressed that may be cannot be protected: the release must have
-    counted them, and protects all others.
+    Cells that no pattern protects are exposed: the release must have counted them, and protects all others.
     """
     table, released = case.table, found.table
     hidden = released.suppressed
@@ -159,20 +160,30 @@ def refute(case: Case, found: SuppressedTable, *, strict: bool = False, plain: b
         return "the cells are not those of the table"
     if not np.isclose(found.cost, table.cost[secondary].sum(), rtol=1e-9, atol=1e-9):
         return "the cost is not what the secondary cells cost"
-    failed = exposed(table, hidden, strict=strict, plain=plain and not strict)
-    if failed and not failed <= beyond_help(case, strict=strict):
+    lost = beyond_help(case, strict=strict, secondaries=secondaries)
+    failed = exposed(table, hidden, strict=strict, plain=plain and not strict) - lost
+    if failed:
         return f"cells {sorted(failed)} are exposed that could be protected"
-    if len(failed) > found.evidence["measures"]["unprotected_count"]:
-        return f"cells {sorted(failed)} are exposed, which is not said"
-    return ""
+    if found.evidence["measures"]["unprotected_count"] != len(lost):
+        return f"cells {sorted(lost)} cannot be protected, which is not what is said"
+    known = known_secondaries(table, hidden, strict=strict) if secondaries else set()
+    return f"secondary cells {sorted(known)} are given away" if known else ""
 
 
-def beyond_help(case: Case, *, strict: bool = False) -> set[int]:
-    """The unsafe cells that are exposed where everything is suppressed that may be.
+def beyond_help(case: Case, *, strict: bool = False, secondaries: bool = False) -> set[int]:
+    """The unsafe cells that no pattern protects: they are exposed where everything is suppressed that may be.
 
-    A range may lie on either side of the value, but one side is asked for all of it. So a cell with a range, or with no
-    level at all, may be given up (and told to be) although both sides together, or the other, could have it.
+    Where secondary cells are protected too, those that are given away all the same may not be: what is given away by a
+    pattern is given away by all that suppress less.
     """
-    table = case.table
-    ranged = (table.status == PRIMARY) & ((table.spl > table.lpl + table.upl) | (table.lpl + table.upl == 0))
-    return exposed(table, case.free, strict=strict) | set(np.flatnonzero(ranged).tolist())
+    hidden = case.free.copy()
+    while secondaries and (known := known_secondaries(case.table, hidden, strict=strict)):
+        hidden[list(known)] = False
+    return exposed(case.table, hidden, strict=strict)
+
+
+def known_secondaries(table: Table, hidden: Bools, *, strict: bool = False) -> set[int]:
+    """The suppressed cells, of those that are not unsafe, that an attacker knows too closely."""
+    status = np.where(table.status == PRIMARY, PRIMARY, np.where(hidden, SECONDARY, SAFE)).astype(np.uint8)
+    failed = audit(table.but(status=status, rules={"words": {}}), strict=strict, secondaries=True).failed
+    return set(failed[status[failed] == SECONDARY].tolist())

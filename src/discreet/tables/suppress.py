@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.data.tabular.table import Table
     from discreet.release.suppressed import SuppressedTable
     from discreet.tables.suppression.problem import Problem
+    from discreet.verification.audited import Audit
 
 DEFAULT_SECONDS = 10.0
 # Up to here every release is proven by a certificate that is added up again; above, by the attacker alone.
@@ -102,6 +103,7 @@ def suppress(
     from discreet.tables.suppression.problem import problem_of
     from discreet.tables.suppression.protectors import protector_of
     from discreet.tables.suppression.registry import make
+    from discreet.tables.suppression.settling import settled
     from discreet.verification.audit import audit
 
     tell = progress or (lambda _stage, _part: None)
@@ -120,12 +122,14 @@ def suppress(
     if kept is not None and (held.status[kept] == PRIMARY).any():
         cell = int(kept[held.status[kept] == PRIMARY][0])
         raise InputError(f"{held.source}: {held.name(cell)} is unsafe and frozen; it cannot be both")
-    problem = problem_of(held, strict=strict, frozen=kept)
     old = _previous(held, previous)
+    if protect_secondaries:
+        kept = _given_away(held, kept, strict=strict)
+    problem = problem_of(held, strict=strict, frozen=kept, settle=False)
     tell("compiling", 0.0)
     _warm_up(problem)
     tell("protecting", 0.0)
-    lost = _impossible(problem)
+    problem, lost = settled(problem)
     if len(lost) and not partial:
         raise PromiseNotKept(_why(held, lost))
     problem = problem.without(lost)
@@ -154,6 +158,8 @@ def suppress(
         certificate=certificate or small,
         progress=progress,
     )
+    if len(lost) and protect_secondaries:
+        verdict = _unjudged(verdict, lost)
     if not verdict:
         raise PromiseNotKept(f"the pattern does not stand the audit, so it is refused.\n{verdict.summary()}")
     secondary = np.flatnonzero(released.status == SECONDARY)
@@ -290,30 +296,59 @@ def _previous(table: Table, previous: str | Path | None) -> NDArray[np.bool_] | 
     return laid.suppressed
 
 
-def _impossible(problem: Problem) -> NDArray[np.int64]:
-    """Unsafe cells that nothing can protect: with every cell suppressed that may be, they still cannot move enough."""
+def _given_away(table: Table, frozen: NDArray[np.int64] | None, *, strict: bool) -> NDArray[np.int64]:
+    """Cells that must be published where secondary ones are protected too: frozen ones, and those that cannot be.
+
+    What anybody can work out even where all are suppressed that may be can be worked out from any pattern; with it
+    published, more may be given away.
+    """
     import numpy as np
 
-    from discreet.verification.attack.attacker import Attacker
+    from discreet.data.tabular.table import FIXED, PRIMARY
+    from discreet.tables.suppression.guards import with_status
+    from discreet.verification.audit import audit
 
-    hidden = np.zeros(len(problem.table), dtype=np.bool_)
-    hidden[problem.system.cells] = True
-    attacker = Attacker(problem.table, hidden)
-    down, up = np.zeros(len(attacker.cells)), np.zeros(len(attacker.cells))
-    place = np.searchsorted(attacker.cells, problem.system.cells[problem.cell])
-    level = problem.level / problem.scale
-    up[place[problem.side > 0]] = level[problem.side > 0]
-    down[place[problem.side < 0]] = level[problem.side < 0]
-    reach = attacker.reach(down, up)
-    slack = 1e-9 * np.maximum(1.0, np.abs(problem.table.value[attacker.cells]))
-    return attacker.cells[(reach.down < down - slack) | (reach.up < up - slack)]
+    primary = table.status == PRIMARY
+    hidden = table.status != FIXED
+    if frozen is not None:
+        hidden[frozen] = False
+    hidden |= primary
+    while True:
+        failed = audit(with_status(table, hidden), secondaries=True, strict=strict).failed
+        failed = failed[~primary[failed]]
+        if not len(failed):
+            return np.flatnonzero(~hidden).astype(np.int64)
+        hidden[failed] = False
 
 
 def _spared(table: Table, lost: NDArray[np.int64]) -> Table:
     """The table without the unsafe cells that nothing can protect; they stay suppressed all the same."""
-    status = table.status.copy()
+    import numpy as np
+
+    status, levels = table.status.copy(), {name: getattr(table, name).copy() for name in ("lpl", "upl", "spl")}
     status[lost] = 0
-    return table.but(status=status)
+    levels["lpl"][lost] = levels["upl"][lost] = 0.0
+    # As secondary cells they would be asked for a unit if they had nothing at all.
+    levels["spl"][lost] = np.finfo(np.float64).tiny
+    return table.but(status=status, **levels)
+
+
+def _unjudged(verdict: Audit, lost: NDArray[np.int64]) -> Audit:
+    """The verdict without the cells that nothing can protect."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from discreet.verification.audited import UNJUDGED
+
+    out = np.isin(verdict.cells, lost)
+    return replace(
+        verdict,
+        verdict=np.where(out, UNJUDGED, verdict.verdict),
+        required_lower=np.where(out, np.nan, verdict.required_lower),
+        required_upper=np.where(out, np.nan, verdict.required_upper),
+        required_width=np.where(out, np.nan, verdict.required_width),
+    )
 
 
 def _why(table: Table, lost: NDArray[np.int64]) -> str:

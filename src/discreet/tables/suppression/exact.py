@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from discreet.tables.suppression.benders import FlowCuts, separator_of
 from discreet.tables.suppression.branching import Branching, fractional
 from discreet.tables.suppression.problem import Problem
 from discreet.tables.suppression.protector import Protector
+from discreet.tables.suppression.range_cuts import narrow
 from discreet.tables.suppression.relaxation import Relaxation, Round, scale_for
 from discreet.verification.attack.system import Bools, Floats, Ints
 
@@ -35,8 +35,9 @@ class Exact:
     """A pattern and a lower bound that come closer until they meet.
 
     A column is suppressed or not. Whether a pattern protects a task is the attacker's linear program; its dual says
-    which sums of suppressed columns are too small. The relaxation with these cuts is solved first at the root, round by
-    round, then in the nodes of a tree, best bound first.
+    which sums of suppressed columns are too small. A range is asked of both sides together, however the problem splits
+    it: the optimum is that of all splits. The relaxation with these cuts is solved first at the root, round by round,
+    then in the nodes of a tree, best bound first.
 
     Parameters
     ----------
@@ -86,6 +87,9 @@ class Exact:
         self._nodes: list[tuple[float, int, tuple[int, ...]]] = []
         self._next: tuple[float, int, tuple[int, ...]] | None = None
         self._made = 0
+        if not self.problem.tasks and not len(self.problem.ranged):
+            # The primary columns protect each other, whatever a split of a range asks for.
+            self.offer(problem.primary)
         self._close()
 
     @property
@@ -263,7 +267,7 @@ class Exact:
                 self._nodes.clear()
             if not self._nodes and self._next is None:
                 self._stage = "done"
-        elif self._bound > self._cutoff or not self.problem.tasks:
+        elif self._bound > self._cutoff or not (self.problem.tasks or len(self.problem.ranged)):
             self._stage = "done"
 
     def save(self) -> State:
@@ -337,18 +341,19 @@ def lower_bound(problem: Problem, effort: int = 100, hopeless: Ints | None = Non
 
 
 def _possible(problem: Problem, hopeless: Ints | None) -> tuple[Problem, int]:
-    """The problem with the tasks that depend on the pattern, and how many cannot be protected by any."""
-    separator = separator_of(problem)
+    """The problem of any split with what depends on the pattern, and how many tasks cannot be protected by any."""
     if hopeless is None:
         room = np.where(problem.side > 0, problem.system.hi[problem.cell], -problem.system.lo[problem.cell])
-        lost = separator.lacking(np.ones(len(problem))) > 0
+        lost = separator_of(problem).lacking(np.ones(len(problem))) > 0
         lost |= room < problem.level * (1 - PRECISION)
     else:
         lost = np.isin(np.arange(problem.tasks), hopeless)
-    kept = ~lost
+    # The range of a cell with a task that is lost might be had by another split: left out, no bound is too high.
+    rest = problem.only(~lost, ~np.isin(problem.ranged, problem.cell[lost])).any_split()
+    separator = separator_of(rest, programs=False)
     if len(problem) < LARGE or isinstance(separator, FlowCuts):
-        kept &= separator.lacking(problem.primary.astype(np.float64)) > 0
-    rest = replace(problem, cell=problem.cell[kept], side=problem.side[kept], level=problem.level[kept])
+        primary = problem.primary.astype(np.float64)
+        rest = rest.only(separator.lacking(primary) > 0, narrow(rest, primary))
     return rest, int(lost.sum())
 
 

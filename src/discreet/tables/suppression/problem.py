@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.data.tabular.table import FIXED, PRIMARY
 from discreet.verification.attack.system import Bools, Floats, Ints, System, system_of
-from discreet.verification.levels import levels_of
+from discreet.verification.levels import TOLERANCE, levels_of
 
 if TYPE_CHECKING:
     from discreet.data.tabular.table import Table
@@ -38,6 +38,11 @@ class Problem:
         The tasks: a column, 1 for up or −1 for down, and how far.
     scale
         Units of the last decimal in one unit of the table.
+    needed
+        What of each level every pattern must reach; less where the level has a share of a range that the other side
+        might have had.
+    ranged, width
+        Columns with such a range, and how far each must be able to move up and down together.
     """
 
     table: Table
@@ -48,6 +53,9 @@ class Problem:
     side: Ints
     level: Floats
     scale: float
+    needed: Floats
+    ranged: Ints
+    width: Floats
 
     def __len__(self) -> int:
         return len(self.system)
@@ -67,13 +75,61 @@ class Problem:
 
     def without(self, cells: Ints) -> Problem:
         """The problem without the tasks of some cells of the table."""
-        kept = ~np.isin(self.system.cells[self.cell], cells)
-        return replace(self, cell=self.cell[kept], side=self.side[kept], level=self.level[kept])
+        gone = np.isin(self.system.cells, cells)
+        return self.only(~gone[self.cell], ~gone[self.ranged])
+
+    def only(self, tasks: Bools, ranges: Bools) -> Problem:
+        """The problem with some of the tasks and some of the ranges."""
+        return replace(
+            self,
+            cell=self.cell[tasks],
+            side=self.side[tasks],
+            level=self.level[tasks],
+            needed=self.needed[tasks],
+            ranged=self.ranged[ranges],
+            width=self.width[ranges],
+        )
+
+    def any_split(self) -> Problem:
+        """What every pattern must do however ranges are split: tasks of no more than is needed, and the ranges."""
+        kept = self.needed > 0
+        return replace(self, level=self.needed).only(kept, np.ones(len(self.ranged), dtype=np.bool_))
+
+    def split(self, ranges: Bools, down: Floats, up: Floats) -> Problem:
+        """The problem with some of its ranges split anew.
+
+        Parameters
+        ----------
+        ranges : array of bool
+            Which ones.
+        down, up : arrays of float
+            How far the column of each of these can go at most.
+        """
+        level_down, level_up = self.by_side()
+        need_down, need_up = replace(self, level=self.needed).by_side()
+        at, columns = self.ranged[ranges], np.flatnonzero(self.primary)
+        slack = _slack(self.table, self.system.cells[at], self.scale)
+        level_down[at], level_up[at] = divided(need_down[at], need_up[at], self.width[ranges], down, up, slack)
+        every = (level_down, level_up, need_down, need_up)
+        cell, side, level, needed = _tasks(columns, *(amounts[columns] for amounts in every))
+        return replace(self, cell=cell, side=side, level=level, needed=needed)
+
+    @property
+    def least_width(self) -> Floats:
+        """The width of each range, less by some of what the audit takes for rounding: that is no reason for a cut."""
+        return np.asarray(self.width - _slack(self.table, self.system.cells[self.ranged], self.scale) / 2)
+
+    def by_side(self) -> tuple[Floats, Floats]:
+        """The levels down and up of each column; 0 where there is no task."""
+        down, up = np.zeros(len(self)), np.zeros(len(self))
+        for side, levels in ((-1, down), (1, up)):
+            levels[self.cell[self.side == side]] = self.level[self.side == side]
+        return down, up
 
     def part(self, columns: Bools) -> Problem:
         """The problem of some of the columns: a component, or several."""
         number = np.cumsum(columns) - 1
-        kept = columns[self.cell]
+        kept, wide = columns[self.cell], columns[self.ranged]
         return Problem(
             self.table,
             self.system.part(columns),
@@ -83,13 +139,25 @@ class Problem:
             self.side[kept],
             self.level[kept],
             self.scale,
+            self.needed[kept],
+            number[self.ranged[wide]].astype(np.int64),
+            self.width[wide],
         )
 
 
 def problem_of(
-    table: Table, *, strict: bool = False, frozen: Ints | None = None, blocked: Ints | None = None
+    table: Table,
+    *,
+    strict: bool = False,
+    frozen: Ints | None = None,
+    blocked: Ints | None = None,
+    settle: bool = True,
 ) -> Problem:
     """The problem of a table with its primary cells.
+
+    A range may lie on either side of the value, or on both. It is asked for downwards, or on the side with more room to
+    its bound if there is too little; where the cell cannot move so far whatever is suppressed, it is split by how far
+    the cell can.
 
     Parameters
     ----------
@@ -101,6 +169,8 @@ def problem_of(
         Further cells that must be published.
     blocked : array of int, optional
         Cells that cannot move, unsafe or not: somebody knows them. Nothing is asked of them.
+    settle : bool
+        Whether to see that ranges are split in a way that can be had, which attacks the table; if not, `settled` does.
     """
     primary = table.status == PRIMARY
     able = primary | (table.status != FIXED)
@@ -112,30 +182,103 @@ def problem_of(
     able &= primary | (table.upper > table.lower)
     scale = 1.0 if table.decimals is None else 10.0**table.decimals
     system = system_of(table, able)
-    lo, hi = _units(system.lo, scale), _units(system.hi, scale)
+    lo, hi = units(system.lo, scale), units(system.hi, scale)
     system = system.within(lo, hi)
     levels = levels_of(table, secondaries=False, strict=strict)
     # What must be exceeded is aimed at beyond what the audit takes for rounding.
     asked_of = levels.judged & strict & (levels.down + levels.up > 0)
     beyond = np.where(asked_of, BEYOND * np.maximum(1.0, np.abs(table.value)), 0.0)
-    down, up = levels.down + beyond, levels.up + beyond
-    # A range in all that the two levels do not make up is asked for on the side that has more room.
-    rest = np.maximum(levels.width - down - up, 0.0)
-    upwards = table.upper - table.value - up >= table.value - table.lower - down
-    up, down = up + np.where(upwards, rest, 0.0), down + np.where(upwards, 0.0, rest)
     columns = np.flatnonzero(primary[system.cells])
     cells = system.cells[columns]
-    cell = np.concatenate([columns, columns])
-    side = np.repeat(np.array([1, -1], dtype=np.int64), len(columns))
-    level = np.concatenate([_units(up[cells], scale), _units(down[cells], scale)])
-    asked = level > 0
-    weight = np.where(primary[system.cells], 0.0, table.cost[system.cells])
-    return Problem(
-        table, system, primary[system.cells], weight, cell[asked].astype(np.int64), side[asked], level[asked], scale
+    down, up, width = (
+        units(amounts[cells], scale) for amounts in (levels.down + beyond, levels.up + beyond, levels.width)
     )
+    below, above = -lo[columns], hi[columns]
+    slack = _slack(table, cells, scale)
+    # What one side cannot have of a range, the other must.
+    wide = width > down + up
+    need_down = np.where(wide, np.maximum(down, _had(width, below, above, slack) - above), down)
+    need_up = np.where(wide, np.maximum(up, _had(width, below, above, slack) - below), up)
+    down, up = divided(need_down, need_up, width, below, above, slack)
+    cell, side, level, needed = _tasks(columns, down, up, need_down, need_up)
+    weight = np.where(primary[system.cells], 0.0, table.cost[system.cells])
+    wide &= width > need_down + need_up
+    problem = Problem(
+        table,
+        system,
+        primary[system.cells],
+        weight,
+        cell,
+        side,
+        level,
+        scale,
+        needed,
+        columns[wide].astype(np.int64),
+        width[wide],
+    )
+    if settle and len(problem.ranged):
+        from discreet.tables.suppression.settling import settled
+
+        problem, _ = settled(problem, problem.system.cells[problem.ranged])
+    return problem
 
 
-def _units(amounts: Floats, scale: float) -> Floats:
+def divided(
+    down: Floats, up: Floats, width: Floats, below: Floats, above: Floats, slack: Floats
+) -> tuple[Floats, Floats]:
+    """Levels down and up that make up a width: all that is left downwards, or what the side with more room can have.
+
+    Down is mostly cheaper: fewer of the others go down for it, where small ones have no room, and more go up.
+
+    Parameters
+    ----------
+    down, up : arrays of float
+        What each side must have in any case.
+    width : array of float
+        What both must have together; less than they have asks for nothing more.
+    below, above : arrays of float
+        How far there is room, down and up.
+    slack : array of float
+        By how much the width may be missed.
+    """
+    rest = np.maximum(_had(width, below, above, slack) - down - up, 0.0)
+    below, above = _inside(below, slack), _inside(above, slack)
+    upwards = (below - down < rest) & (above - up >= below - down)
+    most = np.clip(np.where(upwards, above - up, below - down), 0.0, rest)
+    other = np.clip(np.where(upwards, below - down, above - up), 0.0, rest)
+    # Not to the end of what can be reached, if whole units do: rounding decides on levels that are just reached.
+    part = np.where((most < rest) & (rest - np.floor(most) <= other), np.floor(most), most)
+    return down + np.where(upwards, rest - part, part), up + np.where(upwards, part, rest - part)
+
+
+def _had(width: Floats, below: Floats, above: Floats, slack: Floats) -> Floats:
+    """A width, or what there is room for if that is less by no more than the slack."""
+    room = _inside(below, slack) + _inside(above, slack)
+    return np.where((room < width) & (room >= width - slack), room, width)
+
+
+def _inside(room: Floats, slack: Floats) -> Floats:
+    """How far to go where there is room: to a whole number of units, or a little less, which rounding cannot reach."""
+    return np.where((np.rint(room) == room) | np.isinf(room), room, np.maximum(room - slack / 4, 0.0))
+
+
+def _slack(table: Table, cells: Ints, scale: float) -> Floats:
+    """What the audit takes for rounding in cells of a table, in units."""
+    return TOLERANCE * np.maximum(1.0, np.abs(table.value[cells])) * scale
+
+
+def _tasks(
+    columns: Ints, down: Floats, up: Floats, need_down: Floats, need_up: Floats
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """Tasks of columns, those up first: column, side, level and what of it is needed; none where nothing is asked."""
+    cell = np.concatenate([columns, columns]).astype(np.int64)
+    side = np.repeat(np.array([1, -1], dtype=np.int64), len(columns))
+    level, needed = np.concatenate([up, down]), np.concatenate([need_up, need_down])
+    asked = level > 0
+    return cell[asked], side[asked], level[asked], needed[asked]
+
+
+def units(amounts: Floats, scale: float) -> Floats:
     """Amounts in units of the last decimal; those that are whole numbers of them but for rounding, exactly."""
     scaled = amounts * scale
     finite = np.isfinite(scaled)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from discreet.tables.suppression.benders import Separator, separator_of
+from discreet.tables.suppression.benders import Separator
 from discreet.tables.suppression.inequalities import Cut, Pool, rounded
 from discreet.tables.suppression.master import Master
 from discreet.tables.suppression.problem import Problem
+from discreet.tables.suppression.range_cuts import ranged_separator_of
 from discreet.verification.attack.system import Bools, Floats
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Relaxation:
     def __init__(self, problem: Problem, scale: float, *, programs: bool = True) -> None:
         self.problem, self.scale = problem, scale
         self.pool = Pool()
-        self.separator: Separator = separator_of(problem, programs=programs)
+        self.separator: Separator = ranged_separator_of(problem, programs=programs)
         self.master = Master(problem.weight * self.scale, problem.primary, self.pool)
 
     def round(self, cutoff: float = np.inf) -> Round:
