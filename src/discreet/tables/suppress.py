@@ -163,7 +163,8 @@ def suppress(
     if not verdict:
         raise PromiseNotKept(f"the pattern does not stand the audit, so it is refused.\n{verdict.summary()}")
     secondary = np.flatnonzero(released.status == SECONDARY)
-    bound = _bound(process, float(weight[secondary].sum()))
+    able = problem.system.cells[~problem.primary]
+    bound = _bound(process, base[able], weight[able], float(base[secondary].sum()))
     released = released.but(cost=base)
     return _released(
         released,
@@ -362,15 +363,37 @@ def _why(table: Table, lost: NDArray[np.int64]) -> str:
     )
 
 
-def _bound(process: Any, cost: float) -> dict[str, Any] | None:
-    """What the process has proven, with the gap in percent."""
+def _bound(
+    process: Any, base: NDArray[np.float64], weight: NDArray[np.float64], cost: float
+) -> dict[str, Any] | None:
+    """What the process has proven, with the gap in percent, of the cost itself.
+
+    Parameters
+    ----------
+    process
+        The search, whose bound is one of weights.
+    base, weight : arrays of float
+        What the cells that may be suppressed cost, and what they counted in the search.
+    cost : float
+        What the pattern costs.
+    """
     import math
+
+    import numpy as np
 
     value = getattr(process, "bound", None)
     if value is None or not math.isfinite(value):
         return None
-    gap = 0.0 if cost <= value + 1e-6 * max(1.0, cost) else 100.0 * (cost - value) / max(cost, 1e-12)
-    return {"value": float(value), "gap": gap, "method": "Benders cuts"}
+    # Cells that cost nothing had a little weight, and a cell to avoid more than it costs.
+    free = base == 0
+    share = float((base[~free] / weight[~free]).min(initial=1.0))
+    value = max(0.0, share * (float(value) - float(weight[free].sum())))
+    if (base == np.rint(base)).all():
+        # So is the cost of every pattern.
+        value = float(math.ceil(value - 1e-6 * max(1.0, value)))
+    value = min(value, cost)
+    gap = 0.0 if cost <= value + 1e-6 * max(1.0, cost) else 100.0 * (cost - value) / cost
+    return {"value": value, "gap": gap, "method": "Benders cuts"}
 
 
 def _released(

@@ -72,19 +72,20 @@ def least_cost(table: Table, lost: set[int], *, strict: bool) -> float:
     raise AssertionError("everything suppressed protects what can be protected")
 
 
-def agree(table: Table, method: str, *, strict: bool, steps: int) -> None:
+def agree(table: Table, method: str, *, strict: bool, steps: int, **wishes: Any) -> None:
     """What a method reports of a table is true."""
     lost = exposed(table, table.status == SAFE, strict=strict)
     if lost:
         with pytest.raises(PromiseNotKept):
             discreet.suppress(table, method=method, steps=1, strict=strict)
-    found = discreet.suppress(table, method=method, steps=steps, strict=strict, partial=True)
+    found = discreet.suppress(table, method=method, steps=steps, strict=strict, partial=True, **wishes)
     assert found.evidence["measures"]["unprotected_count"] == len(lost)
     assert exposed(table, found.table.suppressed, strict=strict) <= lost
     least = least_cost(table, lost, strict=strict)
     assert found.cost >= least - 1e-9
     if found.bound is not None:
         assert found.bound["value"] <= least + 1e-6 * max(1.0, least)
+        assert found.bound["value"] <= found.cost
         if found.bound["gap"] == 0.0:
             assert found.cost == pytest.approx(least, rel=1e-6)
 
@@ -97,6 +98,20 @@ def test_bounds_hold_for_every_split(
     kind: str, method: str, rng: np.random.Generator, steps: int, *, strict: bool
 ) -> None:
     agree(ranged_table(rng, kind, 7), method, strict=strict, steps=steps)
+
+
+@pytest.mark.parametrize("method", ["exact", "search"])
+@settings(max_examples=20, deadline=None)
+@given(rng=generators, steps=st.sampled_from([1, 60]))
+def test_bounds_are_of_the_cost_whatever_is_free_preferred_or_avoided(
+    method: str, rng: np.random.Generator, steps: int
+) -> None:
+    table = ranged_table(rng, str(rng.choice(["plane", "cube"])), 7)
+    table = table.but(cost=np.where(rng.random(len(table)) < rng.choice([0.0, 0.3, 1.0]), 0.0, table.cost))
+    chosen = rng.permutation(np.flatnonzero(table.status == SAFE))[:4]
+    parts = {"prefer": chosen[:2].tolist(), "avoid": chosen[2:].tolist()}
+    wishes = {wish: cells for wish, cells in parts.items() if cells and rng.random() < 0.5}
+    agree(table, method, strict=False, steps=steps, **wishes)
 
 
 def chain(spare: tuple[float, float], **levels: float) -> Table:
