@@ -1,4 +1,4 @@
-"""Suppression patterns of tables whose relations form a network: protecting, cleaning up, taking apart and repairing.
+"""Suppression patterns of tables whose relations form a network: protecting and cleaning up.
 
 A task is a primary cell that must be able to move to one side by its level while only suppressed cells move. The
 secondary cells that move along are its certificate. A task whose certificate is whole is proven; nothing is solved for
@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.arrays import Floats, Ints, Words
+from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.jit import kernel
 from discreet.kernels.least_cost import Graph, Room, enough, forget, least_cost, put
-from discreet.kernels.random import below, uniform
 
 
 class Tasks(NamedTuple):
@@ -48,20 +47,20 @@ class Pattern(NamedTuple):
 def begin(graph: Graph, pattern: Pattern, charge: float) -> None:
     """Set prices and the order of arcs by what is suppressed."""
     for cell in range(pattern.suppressed.size):
-        _price(pattern, cell, charge)
+        price_of(pattern, cell, charge)
         put(graph, cell, pattern.suppressed[cell])
 
 
 @kernel
-def _set(graph: Graph, pattern: Pattern, cell: int, suppressed: bool, charge: float) -> None:
+def put_in(graph: Graph, pattern: Pattern, cell: int, suppressed: bool, charge: float) -> None:
     """Suppress a cell, or publish it."""
     pattern.suppressed[cell] = suppressed
-    _price(pattern, cell, charge)
+    price_of(pattern, cell, charge)
     put(graph, cell, suppressed)
 
 
 @kernel
-def _price(pattern: Pattern, cell: int, charge: float) -> None:
+def price_of(pattern: Pattern, cell: int, charge: float) -> None:
     """Primary cells move for nothing, suppressed ones for a small charge that keeps certificates off dear cells."""
     if pattern.primary[cell]:
         pattern.price[cell], pattern.inside[cell] = 0.0, 0.0
@@ -105,7 +104,7 @@ def protect(
         for i in range(count):
             cell = room.moved[i]
             if not pattern.suppressed[cell] and abs(room.flow[cell]) > tolerance:
-                _set(graph, pattern, cell, True, charge)
+                put_in(graph, pattern, cell, True, charge)
         _certify(room, pattern, task, count, tolerance)
         _harvest(graph, room, tasks, pattern, task, count, tolerance)
         forget(room, count)
@@ -178,7 +177,7 @@ def drop(pattern: Pattern, task: int) -> None:
 
 
 @kernel
-def _users(pattern: Pattern, cell: int, found: Ints) -> int:
+def users_of(pattern: Pattern, cell: int, found: Ints) -> int:
     """The tasks whose certificate has a cell in it; tell how many."""
     count = 0
     left = pattern.uses[cell]
@@ -220,7 +219,7 @@ def clean(
     for cell in order:
         if pattern.primary[cell] or not pattern.suppressed[cell]:
             continue
-        count = _users(pattern, cell, users)
+        count = users_of(pattern, cell, users)
         # Whoever could not do without the cell before is asked first.
         for i in range(count):
             if users[i] == pattern.witness[cell]:
@@ -265,7 +264,7 @@ def clean(
                     drop(pattern, users[i])
                 pattern.first[users[i]], pattern.size[users[i]] = firsts[i], sizes[i]
         if whole:
-            _set(graph, pattern, cell, False, charge)
+            put_in(graph, pattern, cell, False, charge)
             gone += 1
         else:
             pattern.inside[cell] = kept
@@ -321,107 +320,3 @@ def dearest_first(pattern: Pattern) -> Ints:
             cells[count], costs[count] = cell, -pattern.weight[cell]
             count += 1
     return cells[np.argsort(costs, kind="mergesort")]
-
-
-@kernel
-def ruin_and_repair(
-    graph: Graph,
-    room: Room,
-    tasks: Tasks,
-    pattern: Pattern,
-    state: Words,
-    rounds: int,
-    most: int,
-    heat: float,
-    charge: float,
-    tolerance: float,
-) -> tuple[float, int]:
-    """Take secondary cells away, protect again what that lays open, clean up, and keep what is cheaper.
-
-    Parameters
-    ----------
-    graph, room, tasks, pattern, charge, tolerance
-        As in `protect`.
-    state : array of words
-        Random state, which is moved on.
-    rounds : int
-        How often.
-    most : int
-        How many cells are taken away at once at most.
-    heat : float
-        How much dearer a pattern may be, as a share of the cost, to be kept all the same.
-
-    Returns
-    -------
-    cost : float
-        The cost of the pattern that is kept at the end.
-    improved : int
-        How many times it fell.
-    """
-    cost = cost_of(pattern)
-    improved = 0
-    n, count_tasks = pattern.suppressed.size, pattern.first.size
-    users = np.empty(count_tasks, np.int64)
-    opened = np.empty(count_tasks, np.int64)
-    for _ in range(rounds):
-        compact(pattern, 0.3)
-        cells = dearest_first(pattern)
-        if cells.size == 0:
-            break
-        suppressed, uses = pattern.suppressed.copy(), pattern.uses.copy()
-        first, size = pattern.first.copy(), pattern.size.copy()
-        # A dear cell and some that share a certificate with it; these are banned while the gap is closed.
-        taken = np.empty(most, np.int64)
-        wanted = 1 + below(state, most)
-        place = int(cells.size * uniform(state) ** 1.5)
-        taken[0] = cells[min(place, cells.size - 1)]
-        got = 1
-        open_count = 0
-        i = 0
-        while i < got:
-            cell = taken[i]
-            i += 1
-            count = _users(pattern, cell, users)
-            for j in range(count):
-                task = users[j]
-                if got < wanted:
-                    near = pattern.pool[pattern.first[task] + below(state, pattern.size[task])]
-                    fresh = pattern.suppressed[near]
-                    for t in range(got):
-                        fresh = fresh and taken[t] != near
-                    if fresh:
-                        taken[got] = near
-                        got += 1
-                drop(pattern, task)
-                opened[open_count] = task
-                open_count += 1
-            _set(graph, pattern, cell, False, charge)
-        banned = 1 + below(state, got)
-        for t in range(banned):
-            pattern.price[taken[t]] = np.inf
-        for t in range(open_count - 1, 0, -1):
-            other = below(state, t + 1)
-            opened[t], opened[other] = opened[other], opened[t]
-        failed = protect(graph, room, tasks, pattern, opened[:open_count], charge, tolerance)
-        if failed > 0:
-            for t in range(banned):
-                _price(pattern, taken[t], charge)
-            failed = protect(graph, room, tasks, pattern, opened[:open_count], charge, tolerance)
-        for t in range(banned):
-            _price(pattern, taken[t], charge)
-        if failed == 0:
-            # What was kept of the certificates above are places in the pool.
-            clean(graph, room, tasks, pattern, dearest_first(pattern), charge, tolerance, 2.0)
-        now = cost_of(pattern)
-        if failed == 0 and now <= cost * (1.0 + heat * uniform(state)):
-            if now < cost:
-                improved += 1
-            cost = now
-        else:
-            for cell in range(n):
-                if pattern.suppressed[cell] != suppressed[cell]:
-                    _set(graph, pattern, cell, suppressed[cell], charge)
-            pattern.uses[:] = uses
-            pattern.first[:] = first
-            pattern.size[:] = size
-    return cost, improved

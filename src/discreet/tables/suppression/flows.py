@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.kernels import patterns
+from discreet.kernels import patterns, repairs
 from discreet.kernels.arrays import Words
 from discreet.kernels.least_cost import graph_of, room_for
 from discreet.kernels.random import seeded
@@ -129,7 +129,7 @@ class Flows:
     def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
         """Take apart and repair so many times; give the cost of the pattern that is kept."""
         self._make_room()
-        cost, _ = patterns.ruin_and_repair(
+        cost, _ = repairs.ruin_and_repair(
             self._graph,
             self._room,
             self._tasks,
