@@ -19,7 +19,7 @@ THRESHOLDS = (3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """How far costed cells have to move to be kept, in parts of how far they could: the interior moves all a little."""
 BALANCED, WITHIN = 1e-9, 1e-7
 """What line sums and bounds may be off, in parts of the level."""
-PINNINGS = 3
+PINNINGS = 6
 
 
 class Moves(NamedTuple):

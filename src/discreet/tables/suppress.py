@@ -363,9 +363,7 @@ def _why(table: Table, lost: NDArray[np.int64]) -> str:
     )
 
 
-def _bound(
-    process: Any, base: NDArray[np.float64], weight: NDArray[np.float64], cost: float
-) -> dict[str, Any] | None:
+def _bound(process: Any, base: NDArray[np.float64], weight: NDArray[np.float64], cost: float) -> dict[str, Any] | None:
     """What the process has proven, with the gap in percent, of the cost itself.
 
     Parameters

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from discreet.kernels.cheap_boxes import cheap_boxes
 from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.problem import Problem
 from discreet.verification.attack.grid import grid_of
-from discreet.verification.attack.system import Bools, Ints
+from discreet.verification.attack.system import Bools, Floats, Ints
 
 BUDGET = 3_000
 
 
-class Boxes:
-    """The boxes of a problem; none where its table is no grid.
+class Wanted(NamedTuple):
+    """What boxes are looked for, in terms of the cells of the table."""
+
+    lo: Floats
+    hi: Floats
+    weight: Floats
+    hidden: Bools  # grows as boxes are found
+    cells: Ints  # task: its cell
+    sides: Ints
+    levels: Floats
+    up: Ints  # cell: its task upwards, −1 if none
+    down: Ints
+    order: Ints
+    by: Ints  # task: its box; −1 if it has none
+
+
+class Boxing:
+    """Finds boxes for tasks of a problem; how, is for others to say.
 
     Parameters
     ----------
@@ -24,7 +42,6 @@ class Boxes:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._grid = grid_of(problem.table)
         cells, n = problem.system.cells, len(problem.table)
         self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
         for side, index in ((1, self._up), (-1, self._down)):
@@ -47,9 +64,7 @@ class Boxes:
         able : array of bool, optional
             Which columns may be in a box.
         """
-        problem, grid = self.problem, self._grid
-        if grid is None:
-            return
+        problem = self.problem
         cells, n = problem.system.cells, len(problem.table)
         lo, hi, hidden = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.bool_)
         lo[cells], hi[cells] = problem.system.lo, problem.system.hi
@@ -57,31 +72,45 @@ class Boxes:
             lo[cells[~able]], hi[cells[~able]] = 0.0, 0.0
         hidden[cells] = suppressed
         by = np.where(proofs.by >= 0, np.iinfo(np.int64).max, -1)
-        boxes = cheap_boxes(
-            grid.codes,
-            grid.strides,
-            grid.lookup,
-            grid.line,
-            grid.sign,
-            grid.starts,
-            grid.members,
-            lo,
-            hi,
-            self._weight,
-            hidden,
-            cells[problem.cell],
-            problem.side,
-            problem.level,
-            self._up,
-            self._down,
-            order,
-            by,
-            BUDGET,
+        boxes = self._boxes(
+            Wanted(
+                lo,
+                hi,
+                self._weight,
+                hidden,
+                cells[problem.cell],
+                problem.side,
+                problem.level,
+                self._up,
+                self._down,
+                order,
+                by,
+            )
         )
         suppressed |= hidden[cells]
         proven = np.flatnonzero((by >= 0) & (proofs.by < 0))
         proven = proven[np.argsort(by[proven], kind="stable")]
         for tasks in np.split(proven, np.flatnonzero(np.diff(by[proven])) + 1):
             if len(tasks):
-                columns = self._number[boxes[by[tasks[0]]]]
+                columns = self._number[boxes[int(by[tasks[0]])]]
                 proofs.add(columns[~problem.primary[columns]], tasks)
+
+    def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
+        """The cells of each box that is found."""
+        raise NotImplementedError
+
+
+class Boxes(Boxing):
+    """The boxes of a problem; none where its table is no grid."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self._grid = grid_of(problem.table)
+
+    def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
+        grid = self._grid
+        if grid is None:
+            return []
+        return cheap_boxes(
+            grid.codes, grid.strides, grid.lookup, grid.line, grid.sign, grid.starts, grid.members, *wanted, BUDGET
+        )

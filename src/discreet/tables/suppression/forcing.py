@@ -16,6 +16,10 @@ from discreet.verification.attack.system import Bools, Floats, Ints, System
 
 # From this many variables on it pays to look for what can be left out first.
 LARGE = 20_000
+# From this many variables and rewarded cells on interior points are faster than going from corner to corner.
+WIDE, MANY = 5_000, 500
+# There capacities are cut at so many times the largest move that is wanted: what is wider might as well be open.
+ROOMY = 4.0
 
 
 class Mover(Protocol):
@@ -57,10 +61,13 @@ class Forcing:
         The system.
     wishful : array of int
         The columns that may be rewarded: those with tasks.
+    interior : bool
+        Whether programs with many rewards may be solved by interior points, which then go to a corner.
     """
 
-    def __init__(self, system: System, wishful: Ints) -> None:
+    def __init__(self, system: System, wishful: Ints, *, interior: bool = False) -> None:
         self.system = system
+        self._interior = interior
         n, m = len(system), len(system.relations)
         self._wishful = wishful
         # Up and down of all, then the rewarded segments: their signs change from program to program, so both.
@@ -74,6 +81,7 @@ class Forcing:
             self._highs.setOptionValue(name, value)
         self.variables = len(self._order)
         self.prices: Floats | None = None
+        self.duals: Floats = np.zeros(m)
         self._every = np.arange(self.variables, dtype=np.int32)
         zeros = np.zeros(m)
         self._highs.passModel(
@@ -99,8 +107,10 @@ class Forcing:
         lo, hi = self.system.lo, self.system.hi
         able = np.isfinite(price)
         wished = wish[self._wishful]
-        up = np.where(able, hi, 0.0)
-        down = np.where(able, -lo, 0.0)
+        many = self._interior and self.variables >= WIDE and int(np.count_nonzero(wished)) >= MANY
+        widest = ROOMY * max(abs(amount), float(np.abs(wished).max(initial=0.0))) if many else np.inf
+        up = np.where(able, np.minimum(hi, widest), 0.0)
+        down = np.where(able, np.minimum(-lo, widest), 0.0)
         first_up, first_down = np.minimum(np.maximum(wish, 0.0), up), np.minimum(np.maximum(-wish, 0.0), down)
         first_up[cell] = first_down[cell] = 0.0
         up, down = up - first_up, down - first_down
@@ -115,16 +125,22 @@ class Forcing:
         rewards = np.where(wished != 0, cost[self._wishful] - reward, 0.0)
         self._highs.changeColsCost(self.variables, self._every, np.concatenate([cost_up, cost_down, rewards, rewards]))
         self._highs.changeColsBounds(self.variables, self._every, least, most)
-        found = self._solved()
+        found = self._solved(interior=many)
+        if found is None and many:
+            # With all the room there is, and corner by corner, something may be found still.
+            self._interior = False
+            moves = self.cheapest(price, cell, amount, wish, reward)
+            self._interior = True
+            return moves
         if found is None:
             return None
         return np.clip(np.bincount(self._order, self._sign * found, n), lo, hi)
 
-    def _solved(self) -> Floats | None:
-        usual = "on" if self.variables >= LARGE else "off"
+    def _solved(self, *, interior: bool) -> Floats | None:
+        usual = "on" if self.variables >= LARGE or interior else "off"
         self.prices = None
         for solver, presolve, tolerance in (
-            ("simplex", usual, FINE),
+            ("ipm" if interior else "simplex", usual, FINE),
             ("simplex", "off", COARSE),
             ("simplex", "on", COARSE),
             ("ipm", "on", COARSE),
@@ -137,7 +153,9 @@ class Forcing:
             self._highs.run()
             status = self._highs.getModelStatus()
             if status == highspy.HighsModelStatus.kOptimal:
-                return np.array(self._highs.getSolution().col_value)
+                solution = self._highs.getSolution()
+                self.duals = np.array(solution.row_dual)
+                return np.array(solution.col_value)
             if status == highspy.HighsModelStatus.kInfeasible:
                 _, there, ray = self._highs.getDualRay()  # type: ignore[attr-defined]
                 self.prices = np.array(ray) if there else None
@@ -156,16 +174,19 @@ class Inside:
         Which columns may move.
     wishful : array of int
         The columns that may be rewarded.
+    interior : bool
+        As in `Forcing`.
     """
 
-    def __init__(self, system: System, columns: Bools, wishful: Ints) -> None:
+    def __init__(self, system: System, columns: Bools, wishful: Ints, *, interior: bool = False) -> None:
         self._cells = np.flatnonzero(columns)
         self._number = np.cumsum(columns) - 1
         self._size = len(system)
         part = system.part(columns)
         self._rows = np.searchsorted(system.relations, part.relations)
         self._relations = len(system.relations)
-        self._program = Forcing(part, self._number[wishful[columns[wishful]]].astype(np.int64))
+        wished = self._number[wishful[columns[wishful]]].astype(np.int64)
+        self._program = Forcing(part, wished, interior=interior)
 
     def cheapest(self, price: Floats, cell: int, amount: float, wish: Floats, reward: float) -> Floats | None:
         """See `Mover`."""
@@ -181,8 +202,14 @@ class Inside:
     def prices(self) -> Floats | None:
         """Prices of all relations that show why the last program has no solution, if they are known."""
         found = self._program.prices
-        if found is None:
-            return None
-        prices = np.zeros(self._relations)
-        prices[self._rows] = found
-        return prices
+        return None if found is None else self._over_all(found)
+
+    @property
+    def duals(self) -> Floats:
+        """What a unit of each relation is worth in the last program that has a solution."""
+        return self._over_all(self._program.duals)
+
+    def _over_all(self, prices: Floats) -> Floats:
+        found = np.zeros(self._relations)
+        found[self._rows] = prices
+        return found

@@ -15,9 +15,10 @@ from discreet.kernels.arrays import Words
 from discreet.kernels.random import seeded
 from discreet.tables.suppression.exact import Exact
 from discreet.tables.suppression.flows import Flows
-from discreet.tables.suppression.linear import Linear
+from discreet.tables.suppression.linear import Linear, Sweep
 from discreet.tables.suppression.problem import Problem
 from discreet.tables.suppression.protector import Protector
+from discreet.tables.suppression.rebuilding import Turns
 from discreet.verification.attack.system import Bools, Ints
 
 CYCLES = Cycles(40, 1.5)
@@ -26,6 +27,8 @@ WORK = 10_000
 # With fewer tasks a start is cleaned up at once; otherwise so many cells times tasks in an epoch.
 FEW = 1_000
 CLEANED = 100_000
+# What cells of a previous pattern cost in the first build, in parts of their weight.
+KEPT = 0.7
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,9 @@ class Searching:
         quick = isinstance(protector, Flows)
         self._rounds = max(1, WORK // (problem.tasks + len(problem) // 4 + 1)) if quick else 1
         self._exact: Exact | None = None
-        self._built, self._sweeping, self._swept = False, False, 0
+        self._built, self._swept, self._due = False, 0, 0
+        self._order_of_sweep = np.empty(0, dtype=np.int64)
+        self._turns = Turns(protector) if isinstance(protector, Linear) else None
 
     @property
     def cost(self) -> float:
@@ -129,14 +134,14 @@ class Searching:
             self._clean()
         elif self._begun < self._starts:
             self._begin(self._begun)
-        elif self._turn:
+        elif self._is_to_prove:
             self._prove()
         else:
             self._improve(self._epoch // 2)
         self._epoch += 1
 
     @property
-    def _turn(self) -> bool:
+    def _is_to_prove(self) -> bool:
         """Whether the next epoch is one of proof: every second one, where flows make it worth while."""
         return self.method.proofs and isinstance(self.protector, Flows) and self._epoch % 2 == 1
 
@@ -154,42 +159,50 @@ class Searching:
             self._return()
 
     def _build(self, protector: Linear) -> None:
-        """Where every step is a linear program: a safe pattern at once, then a cheap one task by task.
+        """Where every step is a linear program: a safe pattern at once, then cheap ones, a program at a time.
 
-        Until the cheap one is complete the safe one is the answer, so that the search can be stopped at any time.
+        What the cheap one has not protected yet rests on the one before, so that the search can be stopped at any time.
         """
-        order = self.problem.by_level()
         if self._epoch == 0:
             protector.start(self.previous)
-            protector.sketch(order)
+            protector.sketch(self.problem.by_level())
             self.failed = protector.open
             self._note()
-            protector.start()
+            self._sweep(protector)
             return
-        if self._sweeping:
-            order = order[:: 1 if self._swept else -1]
-        waiting = order[np.isin(order, protector.open)]
+        waiting = protector.waiting(self._order_of_sweep)
         waiting = waiting[~np.isin(waiting, self.failed)]
         if len(waiting):
             if protector.protect(waiting, 1):
                 # Rounding stands in the way of what boxes could do: go on from their pattern.
                 self._built = True
                 self._return()
-            elif self._sweeping:
+            else:
                 self._note(protector.pattern)
+                self._complete(protector)
             return
-        if self._sweeping:
-            protector.end_sweep()
-            self._swept += 1
+        protector.end_sweep()
+        self._swept += 1
         self._note()
-        # Everything is protected anew by what is suppressed, small levels first, and then large ones: cells
-        # taken early may have become needless by those taken later.
-        self._sweeping = self._swept < protector.sweeps
-        if self._sweeping:
-            protector.begin_sweep()
-            return
-        self._built = True
-        self._return()
+        self._sweep(protector)
+
+    def _complete(self, protector: Linear) -> None:
+        """Now and then in the first build: what there is, made safe at once."""
+        if self._swept == 0 and protector.solved >= self._due:
+            self._due = protector.solved + max(3, protector.solved // 4)
+            found = protector.completed()
+            if found is not None:
+                self._note(found)
+
+    def _sweep(self, protector: Linear) -> None:
+        """Begin the next sweep, the first of them with any cells; after the last, improve the best pattern."""
+        build = Sweep(rising=False, known=1.0 if self.previous is None else KEPT)
+        sweeps = (build, *protector.sweeps)
+        if self._swept < len(sweeps):
+            self._order_of_sweep = protector.begin_sweep(sweeps[self._swept])
+        else:
+            self._built = True
+            self._return()
 
     def _begin(self, number: int) -> None:
         given = self.previous is not None
@@ -226,10 +239,18 @@ class Searching:
     def _improve(self, epoch: int) -> None:
         place = CYCLES.place(epoch)
         heat = self.method.heat * (1.0 - place.fraction) if place.cycle % 2 else 0.0
-        self.protector.improve(self._state, self._rounds, self.method.most, heat)
-        self._note()
-        if place.last:
-            self._return()
+        if self._turns is None:
+            self.protector.improve(self._state, self._rounds, self.method.most, heat)
+        else:
+            self._turns.advance(self._state, self.method.most, heat)
+        if not self._is_building:
+            self._note()
+            if place.last:
+                self._return()
+
+    @property
+    def _is_building(self) -> bool:
+        return self._turns is not None and (not self._built or self._turns.busy)
 
     def _note(self, pattern: Bools | None = None) -> None:
         pattern = self.protector.suppressed if pattern is None else pattern
@@ -255,7 +276,7 @@ class Searching:
             "epoch": self._epoch,
             "cost": self._cost,
             "best": self.answer(),
-            "pattern": self.answer() if self._sweeping else self.protector.suppressed,
+            "pattern": self.answer() if self._is_building else self.protector.suppressed,
             "failed": self.failed.copy(),
             "built": int(self._built),
             "begun": self._begun,
@@ -276,5 +297,9 @@ class Searching:
         randomness.from_text(self._generator, str(state["generator"]))
         self._exact = None
         self.protector.start(np.array(state["pattern"], dtype=np.bool_))
-        if self._built or not isinstance(self.protector, Linear):
+        if isinstance(self.protector, Linear) and not self._built:
+            # Boxes find certificates of what is suppressed soonest.
+            self.protector.sketch(self.problem.by_level())
+            self._sweep(self.protector)
+        else:
             self.protector.protect(self.problem.by_level())
