@@ -238,7 +238,8 @@ class Linear(Certified):
     @property
     def sweeps(self) -> tuple[Sweep, ...]:
         """The sweeps that pay at first; where a program takes long, building anew gains more than a second one."""
-        return (Sweep(rising=True),) if self._lattice else (Sweep(rising=True), Sweep(rising=False))
+        first = Sweep(rising=True)
+        return (first,) if self._lattice or self._is_vast else (first, Sweep(rising=False))
 
     @property
     def pattern(self) -> Bools:

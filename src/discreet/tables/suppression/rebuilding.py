@@ -13,6 +13,10 @@ from discreet.kernels.arrays import Words
 from discreet.kernels.random import uniform
 from discreet.tables.suppression.linear import Linear, Sweep
 
+# Up to so many columns both orders are tried at once. Beyond, a round takes minutes, longest with small levels first.
+QUICK = 5_000
+# How many programs repairs may take where no round has been made yet.
+FIRST = 60
 # So often the better of the two ways goes on before the other has a chance again.
 FAVOUR = 3
 # Between these is what cells of the pattern cost in a build, in parts of their weight.
@@ -31,11 +35,11 @@ class Turns:
     def __init__(self, protector: Linear) -> None:
         self._protector = protector
         self._round: Round | None = None
-        self._rounds = 0
+        self._rounds, self._is_quick = 0, len(protector.problem) <= QUICK
         # Of rounds and of repairs: what a program saved last time, and how often it was the other's turn since.
-        self._rate, self._waited = [np.inf, np.inf], [0, 0]
+        self._rate, self._waited = [np.inf if self._is_quick else 0.0, np.inf], [0, 0]
         # The repairs at hand: the cost before them, the programs they took and may take.
-        self._is_repairing, self._cost, self._spent, self._most = False, np.inf, 0, 0
+        self._is_repairing, self._cost, self._spent, self._most = False, np.inf, 0, FIRST
 
     @property
     def busy(self) -> bool:
@@ -59,14 +63,14 @@ class Turns:
                 self._done(1, self._cost - protector.cost, self._spent)
                 self._is_repairing = False
         elif self._is_for_rounds:
-            self._round = Round(protector, state, rising=self._rounds % 2 == 0)
+            self._round = Round(protector, state, rising=self._is_quick and self._rounds % 2 == 0)
             self._rounds += 1
         else:
             self._is_repairing, self._cost, self._spent = True, protector.cost, 0
 
     @property
     def _is_for_rounds(self) -> bool:
-        if self._rounds < 2:
+        if self._is_quick and self._rounds < 2:
             return True
         if max(self._waited) >= FAVOUR:
             return self._waited[0] >= FAVOUR
