@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.kernels.lattice import Lattice, Moves, support
+from discreet.kernels.one_thread import one_thread
 from discreet.verification.attack.grid import grid_of
-from discreet.verification.attack.system import Floats, Ints
+from discreet.verification.attack.system import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from discreet.tables.suppression.problem import Problem
@@ -60,11 +61,16 @@ class LatticeFlows:
         moves = Moves(self._cells[column], sides * self._sign[column], cost, capacity, fixed)
         free = np.zeros(self._lattice.size, dtype=np.bool_)
         free[self._cells[price == 0.0]] = True
+        with one_thread():
+            return self._solved(moves, abs(amount), free)
+
+    def _solved(self, moves: Moves, level: float, free: Bools) -> Floats | None:
+        """The cheapest deviations of cells that really move, None if there are none."""
         for gap in GAPS:
             result = self._lattice.solve(*moves, gap=gap, iterations=STEPS)
             if result.status == "infeasible":
                 return None
-            found = support(self._lattice, moves, result, abs(amount), free=free)
+            found = support(self._lattice, moves, result, level, free=free)
             if found.is_exact:
                 return np.clip(self._sign * found.e[self._cells], self._lo, self._hi)
         return None
