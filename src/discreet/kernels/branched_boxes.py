@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.cheap_boxes import _fits, _harvest
+from discreet.kernels.cheap_boxes import fits, harvest
 from discreet.kernels.jit import kernel
 
 # How many leaves of a code, how many leaves beside it, and how many moves of two of them are looked at on an axis.
@@ -77,7 +77,7 @@ def branched_boxes(
         if by[task] >= 0:
             continue
         cell, side, level = cells[task], sides[task], levels[task]
-        if not _fits(lo, hi, cell, side, level):
+        if not fits(lo, hi, cell, side, level):
             continue
         is_able = True
         for j in range(axes):
@@ -104,7 +104,7 @@ def branched_boxes(
         for corner in range(corners):
             hidden[best[corner]] = True
             found[start + corner] = best[corner]
-        _harvest(lo, hi, levels, up, down, best[:corners], best_factors[:corners], by, count)
+        harvest(lo, hi, levels, up, down, best[:corners], best_factors[:corners], by, count)
         count += 1
         starts[count] = start + corners
     return starts[: count + 1], found[: starts[count]]
@@ -145,9 +145,9 @@ def _collect(
         if place < 0:
             continue
         cost = 0.0 if hidden[place] else weight[place]
-        if _fits(lo, hi, place, side, level):
+        if fits(lo, hi, place, side, level):
             along[other] = cost
-        if _fits(lo, hi, place, -side, level):
+        if fits(lo, hi, place, -side, level):
             against[other] = cost
     inner, inner_costs = np.empty(leaves.size, np.int64), np.empty(leaves.size)
     beside, beside_costs = np.empty(leaves.size, np.int64), np.empty(leaves.size)
@@ -265,7 +265,7 @@ def _search(
             for corner in range(before):
                 key, factor = keys[corner] + shift, factors[corner] * turn
                 other = lookup[key]
-                if other < 0 or not _fits(lo, hi, other, side * factor, level):
+                if other < 0 or not fits(lo, hi, other, side * factor, level):
                     cost = np.inf
                     break
                 if not hidden[other]:

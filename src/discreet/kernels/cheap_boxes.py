@@ -79,7 +79,7 @@ def cheap_boxes(
         if by[task] >= 0:
             continue
         cell, side, level = cells[task], sides[task], levels[task]
-        if not _fits(lo, hi, cell, side, level):
+        if not fits(lo, hi, cell, side, level):
             continue
         if not _collect(
             codes, strides, lookup, line, sign, members_starts, members, lo, hi, weight, hidden,
@@ -94,13 +94,13 @@ def cheap_boxes(
         for corner in range(size):
             hidden[best[corner]] = True
             found[count, corner] = best[corner]
-        _harvest(lo, hi, levels, up, down, best, best_factors, by, count)
+        harvest(lo, hi, levels, up, down, best, best_factors, by, count)
         count += 1
     return found[:count]
 
 
 @kernel
-def _fits(lo: Floats, hi: Floats, cell: int, way: int, level: float) -> bool:
+def fits(lo: Floats, hi: Floats, cell: int, way: int, level: float) -> bool:
     """Whether a cell can move by a level to one side."""
     return bool(hi[cell] >= level if way > 0 else -lo[cell] >= level)
 
@@ -147,7 +147,7 @@ def _collect(
             if partner == code:
                 continue
             other = lookup[key + (partner - code) * strides[j]]
-            if other >= 0 and _fits(lo, hi, other, side * _turn(sign, j, code, partner), level):
+            if other >= 0 and fits(lo, hi, other, side * _turn(sign, j, code, partner), level):
                 candidates[j, size] = partner
                 costs[j, size] = 0.0 if hidden[other] else weight[other]
                 size += 1
@@ -211,7 +211,7 @@ def _search(
         for corner in range(half):
             key, factor = keys[corner] + shift, factors[corner] * turn
             other = lookup[key]
-            if other < 0 or not _fits(lo, hi, other, side * factor, level):
+            if other < 0 or not fits(lo, hi, other, side * factor, level):
                 cost = np.inf
                 break
             if not hidden[other]:
@@ -232,7 +232,7 @@ def _search(
 
 
 @kernel
-def _harvest(
+def harvest(
     lo: Floats,
     hi: Floats,
     levels: Floats,
