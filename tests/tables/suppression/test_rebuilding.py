@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from discreet.data.tabular import jj
 from discreet.data.tabular.table import SAFE, SECONDARY, Table
 from discreet.tables.primary import primary
-from discreet.tables.suppression import linear
+from discreet.tables.suppression import built
 from discreet.tables.suppression.flows import random_state
 from discreet.tables.suppression.linear import Linear
 from discreet.tables.suppression.problem import Problem, problem_of
@@ -64,7 +64,7 @@ def test_a_round_is_never_dearer_and_leaves_nothing_open(table: Table, seed: int
 
 @pytest.mark.parametrize("seed", range(4))
 def test_turns_of_a_lattice_are_safe_whenever_they_pause(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear, "LATTICE", 1)
+    monkeypatch.setattr(built, "LATTICE", 1)
     problem = cube(seed)
     ends = []
     for _ in range(2):
@@ -85,7 +85,7 @@ def test_turns_of_a_lattice_are_safe_whenever_they_pause(seed: int, monkeypatch:
 
 
 def test_a_search_has_a_safe_answer_at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear, "LATTICE", 1)
+    monkeypatch.setattr(built, "LATTICE", 1)
     problem = cube(7)
     search = Search().begin(problem, Linear(problem), 1)
     cost = np.inf

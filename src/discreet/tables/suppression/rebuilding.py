@@ -11,7 +11,8 @@ import numpy as np
 
 from discreet.kernels.arrays import Words
 from discreet.kernels.random import uniform
-from discreet.tables.suppression.linear import Linear, Sweep
+from discreet.tables.suppression.built import Sweep
+from discreet.tables.suppression.linear import Linear
 
 # Up to so many columns both orders are tried at once. Beyond, a round takes minutes, longest with small levels first.
 QUICK = 5_000

@@ -13,9 +13,10 @@ from discreet.evolution.cycles import Cycles
 from discreet.evolution.process import State
 from discreet.kernels.arrays import Words
 from discreet.kernels.random import seeded
+from discreet.tables.suppression.built import Sweep
 from discreet.tables.suppression.exact import Exact
 from discreet.tables.suppression.flows import Flows
-from discreet.tables.suppression.linear import Linear, Sweep
+from discreet.tables.suppression.linear import Linear
 from discreet.tables.suppression.problem import Problem
 from discreet.tables.suppression.protector import Protector
 from discreet.tables.suppression.rebuilding import Turns
