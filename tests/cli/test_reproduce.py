@@ -6,6 +6,7 @@ import pytest
 
 from canary import Command
 from discreet.experiments.papers import paper
+from discreet.experiments.papers.paper import Paper
 
 pytest.importorskip("statsmodels")
 pytest.importorskip("altair")
@@ -33,6 +34,21 @@ def test_the_quick_run_makes_every_table_and_figure(command: Command, tmp_path: 
     again = command(*arguments, "-o", page, "--pictures", tmp_path / "pictures", "--force")
     assert again.status == 0
     assert page.read_text(encoding="utf-8") == text
+
+
+def test_an_interrupt_keeps_the_runs_in_the_store(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: object, **_named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Paper, "page", interrupted)
+    kept = command("reproduce", 2006, "--quick", "--store", tmp_path / "store")
+    assert kept.status == 130
+    assert f"are kept in {tmp_path / 'store'}" in kept.err
+    lost = command("reproduce", 2006, "--quick")
+    assert lost.status == 130
+    assert "nothing was written" in lost.err
 
 
 def test_a_part_alone(command: Command) -> None:

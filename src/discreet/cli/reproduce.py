@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from discreet.cli import INTERRUPTED
+
 
 def reproduce(
     paper: str,
@@ -82,7 +84,13 @@ def reproduce(
         *([] if seed == 1 else [f"--seed {seed}"]),
     ]
     with Reporter(quiet=quiet) as report:
-        page = chosen.page(Budget(quick, seed, processes, store, report), " ".join(words), wanted)
+        try:
+            page = chosen.page(Budget(quick, seed, processes, store, report), " ".join(words), wanted)
+        except KeyboardInterrupt:
+            if store is None:
+                raise
+            print(f"discreet: interrupted; the runs that have ended are kept in {store}", file=sys.stderr)
+            return INTERRUPTED
         if output is not None:
             report("writing", 0.0)
             written = page.write(output, pictures, force=force)
