@@ -132,7 +132,7 @@ class Built(Certified):
             is_known = self._kept is not None and bool(self._before[task] >= 0)
             if found is None and not is_known and not banned.any() and not self._hopeless[task]:
                 # Before it is given up, another method has its say.
-                found = self._moved(self._last, task, price, worth) if self._lattice else None
+                found = self._moved(self._last, task, price, worth) if self._lattice or self._is_vast else None
                 self._hopeless[task] = found is None
             if found is None and is_known:
                 self._recall(task, price)

@@ -63,11 +63,13 @@ class Forcing:
         The columns that may be rewarded: those with tasks.
     interior : bool
         Whether programs with many rewards may be solved by interior points, which then go to a corner.
+    most : int, optional
+        After how many corners to go on by interior points, and to give up in the end; never if not given.
     """
 
-    def __init__(self, system: System, wishful: Ints, *, interior: bool = False) -> None:
+    def __init__(self, system: System, wishful: Ints, *, interior: bool = False, most: int | None = None) -> None:
         self.system = system
-        self._interior = interior
+        self._interior, self._most = interior, most
         n, m = len(system), len(system.relations)
         self._wishful = wishful
         # Up and down of all, then the rewarded segments: their signs change from program to program, so both.
@@ -79,9 +81,12 @@ class Forcing:
         self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in OPTIONS.items():
             self._highs.setOptionValue(name, value)
+        if most is not None:
+            self._highs.setOptionValue("simplex_iteration_limit", most)
         self.variables = len(self._order)
         self.prices: Floats | None = None
         self.duals: Floats = np.zeros(m)
+        self.is_infeasible = False
         self._every = np.arange(self.variables, dtype=np.int32)
         zeros = np.zeros(m)
         self._highs.passModel(
@@ -126,7 +131,7 @@ class Forcing:
         self._highs.changeColsCost(self.variables, self._every, np.concatenate([cost_up, cost_down, rewards, rewards]))
         self._highs.changeColsBounds(self.variables, self._every, least, most)
         found = self._solved(interior=many)
-        if found is None and many:
+        if found is None and many and self._most is None:
             # With all the room there is, and corner by corner, something may be found still.
             self._interior = False
             moves = self.cheapest(price, cell, amount, wish, reward)
@@ -138,13 +143,9 @@ class Forcing:
 
     def _solved(self, *, interior: bool) -> Floats | None:
         usual = "on" if self.variables >= LARGE or interior else "off"
-        self.prices = None
-        for solver, presolve, tolerance in (
-            ("ipm" if interior else "simplex", usual, FINE),
-            ("simplex", "off", COARSE),
-            ("simplex", "on", COARSE),
-            ("ipm", "on", COARSE),
-        ):
+        self.prices, self.is_infeasible = None, False
+        ways = [("ipm" if interior else "simplex", usual, FINE), ("simplex", "off", COARSE), ("simplex", "on", COARSE)]
+        for solver, presolve, tolerance in (*ways[: 3 if self._most is None else 1], ("ipm", "on", COARSE)):
             self._highs.clearSolver()
             self._highs.setOptionValue("solver", solver)
             self._highs.setOptionValue("presolve", presolve)
@@ -158,7 +159,7 @@ class Forcing:
                 return np.array(solution.col_value)
             if status == highspy.HighsModelStatus.kInfeasible:
                 _, there, ray = self._highs.getDualRay()  # type: ignore[attr-defined]
-                self.prices = np.array(ray) if there else None
+                self.prices, self.is_infeasible = np.array(ray) if there else None, True
                 return None
         return None
 
@@ -174,11 +175,13 @@ class Inside:
         Which columns may move.
     wishful : array of int
         The columns that may be rewarded.
-    interior : bool
+    interior, most : bool, int
         As in `Forcing`.
     """
 
-    def __init__(self, system: System, columns: Bools, wishful: Ints, *, interior: bool = False) -> None:
+    def __init__(
+        self, system: System, columns: Bools, wishful: Ints, *, interior: bool = False, most: int | None = None
+    ) -> None:
         self._cells = np.flatnonzero(columns)
         self._number = np.cumsum(columns) - 1
         self._size = len(system)
@@ -186,7 +189,7 @@ class Inside:
         self._rows = np.searchsorted(system.relations, part.relations)
         self._relations = len(system.relations)
         wished = self._number[wishful[columns[wishful]]].astype(np.int64)
-        self._program = Forcing(part, wished, interior=interior)
+        self._program = Forcing(part, wished, interior=interior, most=most)
 
     def cheapest(self, price: Floats, cell: int, amount: float, wish: Floats, reward: float) -> Floats | None:
         """See `Mover`."""
@@ -208,6 +211,11 @@ class Inside:
     def duals(self) -> Floats:
         """What a unit of each relation is worth in the last program that has a solution."""
         return self._over_all(self._program.duals)
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Whether the last program has no solution, and not only none that was found."""
+        return self._program.is_infeasible
 
     def _over_all(self, prices: Floats) -> Floats:
         found = np.zeros(self._relations)

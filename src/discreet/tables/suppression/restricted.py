@@ -7,11 +7,9 @@ generation (Gilmore and Gomory 1961), as often as is asked for.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from discreet.tables.suppression.forcing import Forcing, Inside
+from discreet.tables.suppression.forcing import Inside
 from discreet.tables.suppression.nearby import Nearby
 from discreet.tables.suppression.problem import Problem
 from discreet.verification.attack.system import Bools, Floats, Ints
@@ -19,12 +17,14 @@ from discreet.verification.attack.system import Bools, Floats, Ints
 # How many columns a part has as long as nothing is protected, how many at least, and what it grows by where it has no
 # solution. The first programs decide most of the cost; the last ones find almost everything suppressed.
 SIZE, LEAST, GROWTH = 8_000, 3_000, 4
+# Beyond this many columns, and after so many corners, a program is given up: the search has something to fall back on.
+MOST, CORNERS = 30_000, 5_000
 # What a reduced cost must be below, in parts of the dearest price, and how many columns come in at once at least.
 REDUCED, SOME = 1e-9, 200
 
 
 class Restricted:
-    """The program of a problem, over the columns around the cell that is moved.
+    """The program of a problem, over the columns around the cell that is moved. If none is found, there may be one.
 
     Parameters
     ----------
@@ -44,11 +44,8 @@ class Restricted:
         self._nearby = Nearby(problem)
         self._size, self._rounds = size, rounds
         self._entries = np.repeat(np.arange(len(problem)), np.diff(problem.system.by_starts))
+        self._is_infeasible = False
         self.prices: Floats | None = None
-
-    @cached_property
-    def _whole(self) -> Forcing:
-        return Forcing(self.problem.system, self._wishful)
 
     def cheapest(self, price: Floats, cell: int, amount: float, wish: Floats, reward: float) -> Floats | None:
         """See `Mover`."""
@@ -56,22 +53,13 @@ class Restricted:
         able = int(np.isfinite(price).sum())
         share = np.count_nonzero(wish) / max(1, len(self._wishful))
         size = max(min(LEAST, self._size), int(self._size * share))
-        while size < able:
-            columns = self._nearby.columns(cell, amount, price, size)
+        while True:
+            columns = np.isfinite(price) if size >= able else self._nearby.columns(cell, amount, price, size)
+            columns[cell] = True
             found = self._within(columns, price, cell, amount, wish, reward)
-            if found is not None:
+            if found is not None or size >= min(able, MOST) or not self._is_infeasible:
                 return found
             size *= GROWTH
-        if able < len(self.problem) // 2:
-            columns = np.isfinite(price)
-            columns[cell] = True
-            part = Inside(self.problem.system, columns, self._wishful, interior=True)
-            found = part.cheapest(price, cell, amount, wish, reward)
-            self.prices = part.prices
-            return found
-        found = self._whole.cheapest(price, cell, amount, wish, reward)
-        self.prices = self._whole.prices
-        return found
 
     def _within(
         self, columns: Bools, price: Floats, cell: int, amount: float, wish: Floats, reward: float
@@ -79,8 +67,9 @@ class Restricted:
         """The cheapest moves of some columns, and of those that come in."""
         rounds, found = 0, None
         while True:
-            part = Inside(self.problem.system, columns, self._wishful, interior=True)
+            part = Inside(self.problem.system, columns, self._wishful, interior=True, most=CORNERS)
             better = part.cheapest(price, cell, amount, wish, reward)
+            self._is_infeasible = part.is_infeasible
             found = found if better is None else better
             if better is None or rounds == self._rounds:
                 return found
