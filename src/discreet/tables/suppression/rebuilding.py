@@ -16,8 +16,6 @@ from discreet.tables.suppression.linear import Linear
 
 # Up to so many columns both orders are tried at once. Beyond, a round takes minutes, longest with small levels first.
 QUICK = 5_000
-# How many programs repairs may take where no round has been made yet.
-FIRST = 60
 # So often the better of the two ways goes on before the other has a chance again.
 FAVOUR = 3
 # Between these is what cells of the pattern cost in a build, in parts of their weight.
@@ -40,7 +38,7 @@ class Turns:
         # Of rounds and of repairs: what a program saved last time, and how often it was the other's turn since.
         self._rate, self._waited = [np.inf if self._is_quick else 0.0, np.inf], [0, 0]
         # The repairs at hand: the cost before them, the programs they took and may take.
-        self._is_repairing, self._cost, self._spent, self._most = False, np.inf, 0, FIRST
+        self._is_repairing, self._cost, self._spent, self._most = False, np.inf, 0, 0
 
     @property
     def busy(self) -> bool:
@@ -68,6 +66,8 @@ class Turns:
             self._rounds += 1
         else:
             self._is_repairing, self._cost, self._spent = True, protector.cost, 0
+            # As many as a round took, or all that was done before the first one.
+            self._most = self._most or protector.solved
 
     @property
     def _is_for_rounds(self) -> bool:
@@ -75,7 +75,7 @@ class Turns:
             return True
         if max(self._waited) >= FAVOUR:
             return self._waited[0] >= FAVOUR
-        return self._rate[0] >= self._rate[1]
+        return self._rate[0] > self._rate[1]
 
     def _done(self, which: int, gain: float, programs: int) -> None:
         self._rate[which] = gain / max(programs, 1)
