@@ -68,6 +68,11 @@ class Built(Certified):
     def _is_vast(self) -> bool:
         return self._lattice is None and bool(self.problem.table.dimensions) and len(self.problem) >= VAST
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether a program takes long: where the table is a lattice, or vast."""
+        return self._lattice is not None or self._is_vast
+
     @cached_property
     def _mover(self) -> Mover:
         if self._lattice is not None:
@@ -132,7 +137,7 @@ class Built(Certified):
             is_known = self._kept is not None and bool(self._before[task] >= 0)
             if found is None and not is_known and not banned.any() and not self._hopeless[task]:
                 # Before it is given up, another method has its say.
-                found = self._moved(self._last, task, price, worth) if self._lattice or self._is_vast else None
+                found = self._moved(self._last, task, price, worth) if self.is_slow else None
                 self._hopeless[task] = found is None
             if found is None and is_known:
                 self._recall(task, price)
@@ -141,7 +146,7 @@ class Built(Certified):
                 continue
             else:
                 self._take(found, task, price)
-            if self._lattice or self._is_vast:
+            if self.is_slow:
                 # Where a program takes long, what is suppressed by now may prove more at no cost.
                 still = order[self._proofs.by[order] < 0]
                 self._boxes.protect(self._suppressed, self._proofs, still, self._suppressed)
@@ -232,7 +237,7 @@ class Built(Certified):
     def sweeps(self) -> tuple[Sweep, ...]:
         """The sweeps that pay at first; where a program takes long, building anew gains more than a second one."""
         first = Sweep(rising=True)
-        return (first,) if self._lattice or self._is_vast else (first, Sweep(rising=False))
+        return (first,) if self.is_slow else (first, Sweep(rising=False))
 
     @property
     def pattern(self) -> Bools:

@@ -86,7 +86,7 @@ class Linear(Built):
 
     def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
         """Take apart and repair so many times; give the cost of the pattern that is kept."""
-        if self._lattice or self._is_vast:
+        if self.is_slow:
             for _ in range(rounds):
                 self._replace(state)
             return self.cost

@@ -15,7 +15,9 @@ from discreet.tables.suppression.built import Sweep
 from discreet.tables.suppression.linear import Linear
 
 # Up to so many columns both orders are tried at once. Beyond, a round takes minutes, longest with small levels first.
-QUICK = 5_000
+SMALL = 5_000
+# Where a program is quick, repairs have at least so many: they accept what is dearer first, to come out cheaper.
+LONG = 500
 # So often the better of the two ways goes on before the other has a chance again.
 FAVOUR = 3
 # Between these is what cells of the pattern cost in a build, in parts of their weight.
@@ -29,14 +31,22 @@ class Turns:
     ----------
     protector : Linear
         Has the pattern, whole.
+
+    Attributes
+    ----------
+    repairs
+        How many repairs were made.
     """
 
     def __init__(self, protector: Linear) -> None:
         self._protector = protector
         self._round: Round | None = None
-        self._rounds, self._is_quick = 0, len(protector.problem) <= QUICK
+        self._rounds, self._is_small = 0, len(protector.problem) <= SMALL
+        # Where a program is quick, repairs get further from a pattern that is not yet lean.
+        self._rounds_first = 2 if protector.is_slow and self._is_small else 0
         # Of rounds and of repairs: what a program saved last time, and how often it was the other's turn since.
-        self._rate, self._waited = [np.inf if self._is_quick else 0.0, np.inf], [0, 0]
+        self._rate, self._waited = [0.0, np.inf], [0, 0]
+        self.repairs = 0
         # The repairs at hand: the cost before them, the programs they took and may take.
         self._is_repairing, self._cost, self._spent, self._most = False, np.inf, 0, 0
 
@@ -56,22 +66,23 @@ class Turns:
         elif self._is_repairing:
             before = protector.solved
             protector.improve(state, 1, most, heat)
+            self.repairs += 1
             # A repair that finds nothing to solve counts as well.
             self._spent += max(protector.solved - before, 1)
             if self._spent >= self._most:
                 self._done(1, self._cost - protector.cost, self._spent)
                 self._is_repairing = False
         elif self._is_for_rounds:
-            self._round = Round(protector, state, rising=self._is_quick and self._rounds % 2 == 0)
+            self._round = Round(protector, state, rising=self._is_small and self._rounds % 2 == 0)
             self._rounds += 1
         else:
             self._is_repairing, self._cost, self._spent = True, protector.cost, 0
             # As many as a round took, or all that was done before the first one.
-            self._most = self._most or protector.solved
+            self._most = max(self._most or protector.solved, 0 if protector.is_slow else LONG)
 
     @property
     def _is_for_rounds(self) -> bool:
-        if self._is_quick and self._rounds < 2:
+        if self._rounds < self._rounds_first:
             return True
         if max(self._waited) >= FAVOUR:
             return self._waited[0] >= FAVOUR

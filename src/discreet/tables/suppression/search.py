@@ -138,7 +138,7 @@ class Searching:
         elif self._is_to_prove:
             self._prove()
         else:
-            self._improve(self._epoch // 2)
+            self._improve((self._epoch if self._turns is None else self._turns.repairs) // 2)
         self._epoch += 1
 
     @property
