@@ -16,8 +16,8 @@ from discreet.tables.suppression.linear import Linear
 
 # Up to so many columns both orders are tried at once. Beyond, a round takes minutes, longest with small levels first.
 SMALL = 5_000
-# Where a program is quick, repairs have at least so many: they accept what is dearer first, to come out cheaper.
-LONG = 500
+# Below so many columns a program is quick, and repairs have many: they take what is dearer first, to come out cheaper.
+TINY, LONG = 1_000, 500
 # So often the better of the two ways goes on before the other has a chance again.
 FAVOUR = 3
 # Between these is what cells of the pattern cost in a build, in parts of their weight.
@@ -42,8 +42,9 @@ class Turns:
         self._protector = protector
         self._round: Round | None = None
         self._rounds, self._is_small = 0, len(protector.problem) <= SMALL
-        # Where a program is quick, repairs get further from a pattern that is not yet lean.
-        self._rounds_first = 2 if protector.is_slow and self._is_small else 0
+        self._is_tiny = len(protector.problem) < TINY
+        # In a tiny table repairs get further from a pattern that is not yet lean.
+        self._rounds_first = 2 if self._is_small and not self._is_tiny else 0
         # Of rounds and of repairs: what a program saved last time, and how often it was the other's turn since.
         self._rate, self._waited = [0.0, np.inf], [0, 0]
         self.repairs = 0
@@ -78,7 +79,7 @@ class Turns:
         else:
             self._is_repairing, self._cost, self._spent = True, protector.cost, 0
             # As many as a round took, or all that was done before the first one.
-            self._most = max(self._most or protector.solved, 0 if protector.is_slow else LONG)
+            self._most = max(self._most or protector.solved, LONG if self._is_tiny else 0)
 
     @property
     def _is_for_rounds(self) -> bool:
