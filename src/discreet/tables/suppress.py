@@ -389,9 +389,10 @@ def _bound(process: Any, base: NDArray[np.float64], weight: NDArray[np.float64],
     if (base == np.rint(base)).all():
         # So is the cost of every pattern.
         value = float(math.ceil(value - 1e-6 * max(1.0, value)))
-    value = min(value, cost)
-    gap = 0.0 if cost <= value + 1e-6 * max(1.0, cost) else 100.0 * (cost - value) / cost
-    return {"value": value, "gap": gap, "method": "Benders cuts"}
+    if cost <= value + 1e-6 * max(1.0, cost):
+        # But for rounding they meet.
+        return {"value": cost, "gap": 0.0, "method": "Benders cuts"}
+    return {"value": value, "gap": 100.0 * (cost - value) / cost, "method": "Benders cuts"}
 
 
 def _released(
