@@ -187,12 +187,17 @@ def _warm_up(problem: Problem) -> None:
 
     from discreet.kernels.compiling import uninterrupted
     from discreet.kernels.random import seeded
+    from discreet.tables.suppression.built import warm_up
     from discreet.tables.suppression.exact import Exact
     from discreet.tables.suppression.flows import Flows
     from discreet.tables.suppression.problem import problem_of
     from discreet.verification.attack.network import networks
 
-    if not networks(problem.system)[0].any():
+    flat, _ = networks(problem.system)
+    if not flat.all():
+        with uninterrupted():
+            warm_up(problem_of(_small(3)), like=problem)
+    if not flat.any():
         return
     with uninterrupted():
         small = problem_of(_small())
@@ -203,22 +208,24 @@ def _warm_up(problem: Problem) -> None:
         Exact(small, flows.twin(), flows.suppressed, np.empty(0, dtype=np.int64)).advance()
 
 
-def _small() -> Table:
-    """A table of three by three cells with one that is unsafe."""
+def _small(axes: int = 2) -> Table:
+    """A table of three by three cells, or so many times three, with one that is unsafe."""
     import numpy as np
 
     from discreet.data.tabular.dimension import Dimension
     from discreet.data.tabular.hierarchy import Hierarchy
     from discreet.data.tabular.table import PRIMARY, Table
 
-    axes = [Dimension(name, Hierarchy.flat(["1", "2", "3"])) for name in ("row", "column")]
-    codes = np.stack([grid.ravel() for grid in np.indices((4, 4))], axis=1)
-    inner = np.array([[9.0, 5.0, 7.0], [4.0, 8.0, 6.0], [3.0, 2.0, 5.0]])
-    full = np.pad(inner, ((1, 0), (1, 0)))
-    full[0, 1:], full[1:, 0], full[0, 0] = inner.sum(axis=0), inner.sum(axis=1), inner.sum()
-    status, level = np.zeros(16, np.uint8), np.zeros(16)
-    status[5], level[5] = PRIMARY, 2.0
-    return Table.of(full.ravel(), dimensions=axes, codes=codes, status=status, upl=level, lpl=level)
+    dimensions = [Dimension(f"axis {axis}", Hierarchy.flat(["1", "2", "3"])) for axis in range(axes)]
+    codes = np.stack([grid.ravel() for grid in np.indices((4,) * axes)], axis=1)
+    full = np.array([[9.0, 5.0, 7.0], [4.0, 8.0, 6.0], [3.0, 2.0, 5.0]])
+    full = full + np.arange(3.0 ** (axes - 2)).reshape((3,) * (axes - 2) + (1, 1))
+    for axis in range(axes):
+        full = np.concatenate([full.sum(axis=axis, keepdims=True), full], axis=axis)
+    status, level = np.zeros(full.size, np.uint8), np.zeros(full.size)
+    unsafe = int(np.ravel_multi_index((1,) * axes, full.shape))
+    status[unsafe], level[unsafe] = PRIMARY, 2.0
+    return Table.of(full.ravel(), dimensions=dimensions, codes=codes, status=status, upl=level, lpl=level)
 
 
 def _stop(time: float | None, steps: int | None) -> Any:
