@@ -29,3 +29,19 @@ def test_other_threads_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+def test_a_termination_that_is_handled_comes_after_the_block_too() -> None:
+    def handle(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, handle)
+    try:
+        reached = False
+        with pytest.raises(KeyboardInterrupt), uninterrupted():  # noqa: PT012
+            signal.raise_signal(signal.SIGTERM)
+            reached = True
+        assert reached
+        assert signal.getsignal(signal.SIGTERM) is handle
+    finally:
+        signal.signal(signal.SIGTERM, previous)
