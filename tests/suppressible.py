@@ -187,3 +187,16 @@ def known_secondaries(table: Table, hidden: Bools, *, strict: bool = False) -> s
     status = np.where(table.status == PRIMARY, PRIMARY, np.where(hidden, SECONDARY, SAFE)).astype(np.uint8)
     failed = audit(table.but(status=status, rules={"words": {}}), strict=strict, secondaries=True).failed
     return set(failed[status[failed] == SECONDARY].tolist())
+
+
+def tree_table(rng: np.random.Generator, most: int) -> Table:
+    """A hierarchical table, of two to so many dimensions, with unsafe cells and room above all cells."""
+    table = random_table(rng, int(rng.integers(2, most + 1)), hierarchical=True, second=False, linked=False)
+    unsafe = (table.value > 0) & (rng.random(len(table)) < 0.2)
+    level = np.where(unsafe, np.maximum(np.round(0.05 * table.value), 1.0), 0.0)
+    return table.but(
+        status=np.where(unsafe, PRIMARY, np.where(table.value == 0, FIXED, 0)).astype(np.uint8),
+        upl=level,
+        lpl=np.minimum(level, table.value),
+        upper=np.full(len(table), 3.0 * float(table.value.max()) + 1.0),
+    )

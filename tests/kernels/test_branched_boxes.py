@@ -3,34 +3,23 @@
 import numpy as np
 import pytest
 
-from discreet.data.tabular.table import FIXED, PRIMARY
 from discreet.kernels.branched_boxes import branched_boxes
 from discreet.tables.suppression.branched import _trees
 from discreet.tables.suppression.problem import problem_of
 from discreet.verification.attack.program import Program
-from tabulated import random_table
+from suppressible import tree_table
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_the_cells_of_a_box_alone_can_make_the_moves_it_is_said_to_prove(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    table = random_table(rng, int(rng.integers(2, 5)), hierarchical=True, second=False, linked=False)
-    unsafe = (table.value > 0) & (rng.random(len(table)) < 0.2)
-    level = np.where(unsafe, np.maximum(np.round(0.05 * table.value), 1.0), 0.0)
-    table = table.but(
-        status=np.where(unsafe, PRIMARY, np.where(table.value == 0, FIXED, 0)).astype(np.uint8),
-        upl=level,
-        lpl=np.minimum(level, table.value),
-        upper=np.full(len(table), 3.0 * float(table.value.max()) + 1.0),
-    )
+    table = tree_table(rng, 4)
     problem = problem_of(table)
     n, cells = len(table), problem.system.cells
     lo, hi, weight, hidden = np.zeros(n), np.zeros(n), np.ones(n), np.zeros(n, dtype=np.bool_)
     lo[cells], hi[cells], hidden[cells] = problem.system.lo, problem.system.hi, problem.primary
     up, down = np.full(n, -1), np.full(n, -1)
-    for side, index in ((1, up), (-1, down)):
-        mine = np.flatnonzero(problem.side == side)
-        index[cells[problem.cell[mine]]] = mine
+    up[cells], down[cells] = problem.tasks_by_column()
     by = np.full(problem.tasks, -1)
     lookup = table.places.lookup
     assert lookup is not None

@@ -3,26 +3,19 @@
 import numpy as np
 import pytest
 
-from discreet.data.tabular.table import FIXED, PRIMARY, SECONDARY
+from discreet.data.tabular.table import PRIMARY, SECONDARY
 from discreet.tables.suppression.branched import Branches
 from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.problem import problem_of
 from discreet.verification.audit import audit
+from suppressible import tree_table
 from tabulated import random_table
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_what_a_branched_box_protects_stands_the_audit(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    table = random_table(rng, int(rng.integers(2, 4)), hierarchical=True, second=False, linked=False)
-    unsafe = (table.value > 0) & (rng.random(len(table)) < 0.2)
-    level = np.where(unsafe, np.maximum(np.round(0.05 * table.value), 1.0), 0.0)
-    table = table.but(
-        status=np.where(unsafe, PRIMARY, np.where(table.value == 0, FIXED, 0)).astype(np.uint8),
-        upl=level,
-        lpl=np.minimum(level, table.value),
-        upper=np.full(len(table), 3.0 * float(table.value.max()) + 1.0),
-    )
+    table = tree_table(rng, 3)
     problem = problem_of(table)
     suppressed, proofs = problem.primary.copy(), Certificates(len(problem), problem.tasks)
     Branches(problem).protect(suppressed, proofs, problem.by_level())

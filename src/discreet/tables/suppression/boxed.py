@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ class Wanted(NamedTuple):
     by: Ints  # task: its box; −1 if it has none
 
 
-class Boxing:
+class Boxing(ABC):
     """Finds boxes for tasks of a problem; how, is for others to say.
 
     Parameters
@@ -44,9 +45,7 @@ class Boxing:
         self.problem = problem
         cells, n = problem.system.cells, len(problem.table)
         self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-        for side, index in ((1, self._up), (-1, self._down)):
-            mine = np.flatnonzero(problem.side == side)
-            index[cells[problem.cell[mine]]] = mine
+        self._up[cells], self._down[cells] = problem.tasks_by_column()
         self._weight = np.zeros(n)
         self._weight[cells] = problem.weight
         self._number = np.full(n, -1, dtype=np.int64)
@@ -95,9 +94,9 @@ class Boxing:
                 columns = self._number[boxes[int(by[tasks[0]])]]
                 proofs.add(columns[~problem.primary[columns]], tasks)
 
+    @abstractmethod
     def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
         """The cells of each box that is found."""
-        raise NotImplementedError
 
 
 class Boxes(Boxing):

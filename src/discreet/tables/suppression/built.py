@@ -277,15 +277,3 @@ class Built(Certified):
     def _is_whole(self) -> bool:
         """Whether everything is protected that can be."""
         return bool(((self._proofs.by >= 0) | self._hopeless).all())
-
-
-def warm_up(small: Problem, like: Problem) -> None:
-    """Compile what a problem needs that is built by programs, on a small one of three dimensions."""
-    order, suppressed = small.by_level(), small.primary.copy()
-    Boxes(small).protect(suppressed, Certificates(len(small), small.tasks), order)
-    lattice = lattice_of(small) if len(like) >= LATTICE and lattice_of(like) else None
-    if lattice is None and len(like) >= LARGE:
-        Branches(small).protect(suppressed, Certificates(len(small), small.tasks), order)
-    elif lattice is not None:
-        price, nothing = small.weight + 1.0, np.zeros(len(small))
-        lattice.cheapest(price, int(small.cell[0]), float(small.side[0] * small.level[0]), nothing, 0.0)

@@ -29,10 +29,7 @@ class Certified:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         n = len(problem)
-        self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-        for side, index in ((1, self._up), (-1, self._down)):
-            mine = np.flatnonzero(problem.side == side)
-            index[problem.cell[mine]] = mine
+        self._up, self._down = problem.tasks_by_column()
         self._wishful = np.flatnonzero((self._up >= 0) | (self._down >= 0))
         self._suppressed = problem.primary.copy()
         self._proofs = Certificates(n, problem.tasks)

@@ -37,12 +37,7 @@ class Flows:
         tail, head = ends_of(system, signs)
         self._graph = graph_of(tail, head, system.lo, system.hi, len(system.relations) + 1)
         self._room = room_for(self._graph)
-        n = len(problem)
-        up, down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-        for side, index in ((1, up), (-1, down)):
-            mine = np.flatnonzero(problem.side == side)
-            index[problem.cell[mine]] = mine
-        self._tasks = patterns.Tasks(problem.cell, problem.side, problem.level, up, down)
+        self._tasks = patterns.Tasks(problem.cell, problem.side, problem.level, *problem.tasks_by_column())
         room = np.concatenate([system.hi, -system.lo])
         largest = float(room[np.isfinite(room)].max(initial=1.0))
         whole = bool((np.rint(room[np.isfinite(room)]) == room[np.isfinite(room)]).all())

@@ -119,6 +119,14 @@ class Problem:
         """The width of each range, less by some of what the audit takes for rounding: that is no reason for a cut."""
         return np.asarray(self.width - _slack(self.table, self.system.cells[self.ranged], self.scale) / 2)
 
+    def tasks_by_column(self) -> tuple[Ints, Ints]:
+        """The task of each column upwards, and downwards; −1 where there is none."""
+        up, down = np.full(len(self), -1, dtype=np.int64), np.full(len(self), -1, dtype=np.int64)
+        for side, index in ((1, up), (-1, down)):
+            mine = np.flatnonzero(self.side == side)
+            index[self.cell[mine]] = mine
+        return up, down
+
     def by_side(self) -> tuple[Floats, Floats]:
         """The levels down and up of each column; 0 where there is no task."""
         down, up = np.zeros(len(self)), np.zeros(len(self))
