@@ -14,7 +14,7 @@ BIN := .venv/bin
 
 # A compiled kernel does not notice that another module it was built from has changed, so older ones are thrown away.
 fresh: .venv/ready
-	@find src -name '*.nbi' ! -newer "$$(ls -t src/discreet/kernels/*.py | head -n 1)" -delete
+	@find src -name '*.nbi' ! -newer "$$(find src/discreet/kernels -name '*.py' -exec ls -t {} + | head -n 1)" -delete
 
 demo: fresh
 	@rm -rf demo && mkdir demo

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.sse import total_sse, within_sse
+from discreet.kernels.partitions.groups import total_sse, within_sse
+from discreet.methods import make
 from discreet.microdata.method import Construction, Run
-from discreet.microdata.registry import make
 
 K = 5
 ROOT = Path(__file__).resolve().parents[1]

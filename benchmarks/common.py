@@ -12,9 +12,8 @@ import numpy as np
 import discreet
 from discreet.evolution.process import Process
 from discreet.kernels.arrays import Floats, Ints
-from discreet.microdata.method import Run
-from discreet.microdata.registry import make
-from discreet.microdata.settled import begin
+from discreet.methods import make
+from discreet.microdata.method import Run, begin
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -4,7 +4,7 @@ import numpy as np
 from benchmarks.common import clocked, warm_up
 
 import discreet
-from discreet.microdata.registry import names
+from discreet.methods import names
 
 K = 3
 CASES = [(n, d) for n in (100, 150, 200) for d in (2, 3, 4, 5)]

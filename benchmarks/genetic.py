@@ -6,9 +6,9 @@ import numpy as np
 from benchmarks.common import clocked, reference, run_out, standardised, verdict, warm_up
 
 import discreet
-from discreet.data.examples.sme import sme
+from discreet.examples.companies import sme
 from discreet.kernels.arrays import Floats
-from discreet.kernels.sse import total_sse, within_sse
+from discreet.kernels.partitions.groups import total_sse, within_sse
 
 K = 3
 COMPANY_RUNS = 100

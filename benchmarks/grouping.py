@@ -23,19 +23,18 @@ import polars as pl
 from benchmarks.common import ROOT, clocked
 
 import discreet
-from discreet.data.config import Config
+from discreet.columns import Config
 from discreet.data.dataset import accept
-from discreet.grouping.candidate import candidate
-from discreet.grouping.canonical import count
+from discreet.grouping.candidates import candidate, count
 from discreet.grouping.evaluator import Evaluator, Savings
-from discreet.grouping.inner import Inner
 from discreet.grouping.methods import make
 from discreet.grouping.objective import Objective, Weights
+from discreet.grouping.parts import Inner
 from discreet.grouping.rivals import rivals
+from discreet.grouping.search import compile_kernels
 from discreet.grouping.space import Space
-from discreet.grouping.warming import compile_kernels
 from discreet.measures.choices import Choices
-from discreet.microdata.releasing import declare, read_attributes
+from discreet.microdata.protection import declare, read_attributes
 
 PARTS = ("speed", "table", "patience", "front", "large")
 KS = {"census": (5, 10, 25, 50), "water_treatment": (5, 25, 50, 100)}

@@ -19,11 +19,11 @@ from benchmarks.common import ROOT, clocked
 
 import discreet
 from discreet.kernels.arrays import Floats
-from discreet.kernels.sse import total_sse, within_sse
-from discreet.microdata.large import Blocks
-from discreet.microdata.memetic import Memetic
+from discreet.kernels.partitions.groups import total_sse, within_sse
+from discreet.methods import make
+from discreet.microdata.memetic.blocks import Blocks
+from discreet.microdata.memetic.memetic import Memetic
 from discreet.microdata.method import Run
-from discreet.microdata.registry import make
 
 D, K = 5, 5
 MOST = {"mdav": 1_000_000, "scan": 100_000}  # records, beyond which the quadratic ones take too long

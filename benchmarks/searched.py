@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from benchmarks.common import clocked
 
-from discreet.data.tabular.table import SECONDARY, Table
-from discreet.tables.suppression.forcing import Forcing
+from discreet.attack.system import Bools
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.suppression.protectors import protector_of
+from discreet.tables.suppression.provers import Forcing
 from discreet.tables.suppression.registry import make
-from discreet.verification.attack.system import Bools
+from discreet.tabular.table import SECONDARY, Table
 from discreet.verification.audit import audit
 
 

@@ -11,11 +11,9 @@ import random
 import time
 from functools import partial
 
-from discreet.experiments.grid import combinations, parse
-from discreet.experiments.measured import measured
-from discreet.experiments.papers.random_tests import K, uniform
+from discreet.experiments.papers.p2006.runs import K, uniform
 from discreet.experiments.runs import run_all
-from discreet.experiments.sensitivity import proven, seed_of
+from discreet.experiments.sensitivity import combinations, measured, parse, proven, seed_of
 from discreet.kernels.arrays import Floats
 
 GRID = ("mutation=0:1:0.1", "crossover=0:1:0.1", "population=10:100:10")

@@ -23,13 +23,13 @@ from benchmarks.searched import Searched, full_lp, judged, searched
 from benchmarks.tables import generated
 
 import discreet
-from discreet.data.tabular import jj
-from discreet.data.tabular.table import Table
 from discreet.tables.primary import primary
 from discreet.tables.suppression.problem import problem_of
 from discreet.tables.suppression.protectors import protector_of
 from discreet.tables.suppression.registry import make
 from discreet.tables.tabulate import tabulate
+from discreet.tabular.files import jj
+from discreet.tabular.table import Table
 
 PARTS = ("peers", "wide", "optimum", "rivals", "table3", "classes", "small", "lattice", "million")
 # Sizes without totals of the 14 large tables of the paper's Table VII; h for a hierarchical dimension.
@@ -137,7 +137,7 @@ def report_optimum(seeds: int, seconds: float) -> None:
 
 def sample(kind: str, seed: int, *, sensitive: float, zeros: float) -> Table:
     """A generated table of a seed."""
-    from discreet.data.examples import contributors
+    from discreet.examples import contributors
 
     frame, hierarchies = contributors(kind, sensitive=sensitive, zeros=zeros, seed=seed)
     by = {name: hierarchies.get(name) for name in frame.columns[:-1]}

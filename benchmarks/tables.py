@@ -16,16 +16,16 @@ import numpy as np
 from benchmarks.common import clocked, verdict
 from numpy.typing import NDArray
 
-from discreet.data.examples import contributors
-from discreet.data.tabular.dimension import Dimension
-from discreet.data.tabular.hierarchy import Hierarchy
-from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.attack.attacker import Attacker
+from discreet.attack.system import System, system_of
+from discreet.attack.unpicking import unpick
+from discreet.examples import contributors
 from discreet.tables.primary import primary
 from discreet.tables.tabulate import tabulate
-from discreet.verification.attack.attacker import Attacker
-from discreet.verification.attack.system import System, system_of
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.unpicking import unpick
 
 Floats = NDArray[np.float64]
 PARTS = ("intervals", "audit", "unpick", "build")

@@ -42,7 +42,7 @@ def frames(draw: st.DrawFn, least: int = 2, most: int = 40) -> pl.DataFrame:
             "id": [f"id{i}" for i in range(n)],
             "stratum": column(st.sampled_from(draw(st.sampled_from([["n"], ["n", "s"]]))), may_lack=False),
             "age": column(st.integers(0, 90)),
-            "income": column(st.floats(-1e6, 1e6)),
+            "income": column(st.floats(-1e6, 1e6).map(lambda value: round(value, 6))),
             "town": column(st.sampled_from(["Öd", 'a"b', "c,d", "x\ny", "z"])),
             "size": column(st.sampled_from(ORDER)),
             "born": column(st.dates(date(1920, 1, 1), date(2020, 1, 1))),

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks import bounded, extremes, made, protected
-from discreet.data.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.release.suppressed import SuppressedTable
 from discreet.tables.primary import primary
+from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from tabulated import random_table
 

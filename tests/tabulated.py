@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from discreet.data.tabular.dimension import Dimension
-from discreet.data.tabular.hierarchy import TOTAL, Hierarchy
-from discreet.data.tabular.linking import link
-from discreet.data.tabular.table import Table
-from discreet.tables.tally import Contributions, tally
+from discreet.tables.contributions import Contributions, tally
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.hierarchy import TOTAL, Hierarchy
+from discreet.tabular.linking import link
+from discreet.tabular.table import Table
 
 generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 """Random generators, for a test that draws what it needs itself."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import discreet
-from discreet.data.config import DETAILS, OPTIONS
-from discreet.microdata.registry import describe
+from discreet.columns import DETAILS, OPTIONS
+from discreet.methods import describe
 from discreet.release.evidence import schema
 
 ROOT = Path(__file__).resolve().parents[1]

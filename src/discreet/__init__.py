@@ -6,6 +6,7 @@ The public verbs are imported when they are first used, so that importing the pa
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from discreet._moved import install
 from discreet._version import __version__
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 
@@ -52,12 +53,15 @@ __all__ = [
 ]
 
 
+install()
+
+
 def __getattr__(name: str) -> Any:
     if name in _VERBS:
         return getattr(import_module(_VERBS[name]), name)
-    if name == "data":
-        # Its classes, such as discreet.data.Table, are part of what users write.
-        return import_module("discreet.data")
+    if name in ("data", "tabular"):
+        # Their classes, such as discreet.tabular.Table, are part of what users write.
+        return import_module(f"discreet.{name}")
     raise AttributeError(f"module 'discreet' has no attribute {name!r}")
 
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from discreet.cli.convert import convert
-from discreet.data.tabular.files import read_table
-from discreet.data.tabular.hierarchy import Hierarchy
 from discreet.errors import InputError
+from discreet.tabular.files.formats import read_table
+from discreet.tabular.hierarchy import Hierarchy
 
 JJ = """0
 3

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from canary import Command
-from discreet.data.examples import contributors
-from discreet.data.tabular.files import read_table
-from discreet.data.tabular.hierarchy import Hierarchy
+from discreet.examples import contributors
 from discreet.tables.primary import primary
 from discreet.tables.tabulate import tabulate
+from discreet.tabular.files.formats import read_table
+from discreet.tabular.hierarchy import Hierarchy
 
 
 def test_the_files_are_one_table(command: Command, tmp_path: Path) -> None:

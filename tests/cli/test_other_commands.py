@@ -9,7 +9,7 @@ import pytest
 
 from canary import CANARY, Command
 from discreet._version import __version__
-from discreet.microdata.registry import names
+from discreet.methods import names
 
 
 def test_methods_lists_every_method(command: Command) -> None:

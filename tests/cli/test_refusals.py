@@ -144,16 +144,14 @@ def test_a_fault_of_ours_shows_no_value(
 def test_a_release_that_breaks_its_promise_is_refused(
     command: Command, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import discreet.data.files as files
-
-    honest = files.write
+    from discreet.data.files import write as honest
 
     def leaky(frame: pl.DataFrame, path: Path, **rest: object) -> None:
         if "age" in frame.columns:
             frame = frame.with_columns(age=pl.when(pl.int_range(pl.len()) == 3).then(17.25).otherwise("age"))
         honest(frame, path, **rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(files, "write", leaky)
+    monkeypatch.setattr("discreet.release.release.write", leaky)
     result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *ROLES)
     assert result.status == 1
     assert "refused" in result.err

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.data.attributes import Attribute
-from discreet.data.config import Config
+from discreet.columns import Config, settle
+from discreet.data.attributes import Attribute, read_attribute
 from discreet.data.dataset import accept
 from discreet.data.embedding import embed
-from discreet.data.keywords import settle
-from discreet.data.reading import read_attribute
 from discreet.errors import InputError
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from discreet.data.config import Config, load
-from discreet.data.keywords import settle
+from discreet.columns import Config, load, settle
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
 

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution.generational import Generational
+from discreet.evolution.genetic import Generational, SteadyState
 from discreet.evolution.parallel import mapped
 from discreet.evolution.process import State
-from discreet.evolution.selection import tournament
-from discreet.evolution.steady import SteadyState
-from discreet.evolution.variation import Operator, in_turn, sometimes
+from discreet.evolution.variation import Operator, in_turn, sometimes, tournament
 
 Bits = NDArray[np.int8]
 

@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.evolution.events import Birth, Survival
-from discreet.evolution.generational import Generational
+from discreet.evolution.genetic import Generational, SteadyState
 from discreet.evolution.loop import evolve
-from discreet.evolution.selection import roulette
-from discreet.evolution.steady import SteadyState
+from discreet.evolution.population import Birth, Survival
 from discreet.evolution.stops import MaxSteps, Target, first_of
-from discreet.evolution.variation import Operator, in_turn, sometimes
+from discreet.evolution.variation import Operator, in_turn, roulette, sometimes
 from evolution.searches import Bits, beginners, cross, flip, generational, steady, zeros
 
 Make = Callable[..., Any]

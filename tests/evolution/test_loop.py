@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.evolution.loop import evolve
-from discreet.evolution.moment import Moment
-from discreet.evolution.stops import MaxSeconds, MaxSteps, NoImprovement, Target, first_of
+from discreet.evolution.stops import MaxSeconds, MaxSteps, Moment, NoImprovement, Target, first_of
 from evolution.searches import Countdown, endless
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.evolution.memory import Judged, Memory
+from discreet.evolution.population import Judged, Memory
 
 
 class Judge:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from discreet.evolution.packing import pack, unpack
+from discreet.evolution.checkpoint import pack, unpack
 
 
 @st.composite

@@ -10,13 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet.evolution import randomness
+from discreet.evolution import checkpoint as randomness
 from discreet.evolution.checkpoint import Checkpoint
 from discreet.evolution.loop import evolve
-from discreet.evolution.moment import Moment
-from discreet.evolution.process import Process
-from discreet.evolution.stops import MaxSteps
-from discreet.evolution.together import Together
+from discreet.evolution.process import Process, Together
+from discreet.evolution.stops import MaxSteps, Moment
 from evolution.searches import generational, same, steady
 
 Make = Callable[[int, int], Process[Any]]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from discreet.evolution.selection import Floats, Ints, elite, replace_worst, roulette, tournament, uniform
+from discreet.evolution.variation import Floats, Ints, elite, replace_worst, roulette, tournament, uniform
 
 DRAWS = 40_000
 COSTS = st.lists(st.floats(-1e6, 1e6) | st.just(math.inf), min_size=1, max_size=30)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.evolution.moment import Moment
-from discreet.evolution.stops import MaxSeconds, MaxSteps, NoImprovement, Stop, Target, first_of
+from discreet.evolution.stops import MaxSeconds, MaxSteps, Moment, NoImprovement, Stop, Target, first_of
 
 
 @pytest.mark.parametrize(

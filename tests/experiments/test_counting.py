@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.experiments.papers.counting import bound, largest, probability, recursion, representatives
-from discreet.experiments.papers.published2006 import EXAMPLE_BOUND, EXAMPLE_MU, TABLE_1
+from discreet.experiments.papers.p2006.published import EXAMPLE_BOUND, EXAMPLE_MU, TABLE_1
+from discreet.experiments.papers.p2006.runs import bound, largest, probability, recursion, representatives
 
 
 @pytest.mark.parametrize("n", TABLE_1)

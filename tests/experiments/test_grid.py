@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.experiments.grid import checked, combinations, parse
+from discreet.experiments.sensitivity import checked, combinations, parse
 
 
 def test_ranges_have_both_ends_and_exact_decimals() -> None:

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.experiments.measured import measured
 from discreet.experiments.papers import PAPERS, paper
-from discreet.experiments.papers.published2006 import TABLE_2
-from discreet.experiments.papers.random_tests import LONG_TESTS, TESTS, K, uniform
-from discreet.experiments.sensitivity import proven
+from discreet.experiments.papers.p2006.published import TABLE_2
+from discreet.experiments.papers.p2006.runs import LONG_TESTS, TESTS, K, uniform
+from discreet.experiments.sensitivity import measured, proven
 from discreet.microdata.partition import partition
 
 pytest.importorskip("statsmodels")

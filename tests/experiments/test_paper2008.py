@@ -9,12 +9,22 @@ from scipy.spatial import cKDTree
 
 from discreet.errors import InputError
 from discreet.experiments.papers import paper
-from discreet.experiments.papers.companies import GRID, companies, timed
-from discreet.experiments.papers.hybrid import MACRO, SMALL, clustered, missing, partitioned, points, scattered
 from discreet.experiments.papers.literature import literature
+from discreet.experiments.papers.p2008.published import TABLE_3, TABLE_7
+from discreet.experiments.papers.p2008.runs import (
+    GRID,
+    MACRO,
+    SMALL,
+    clustered,
+    companies,
+    missing,
+    partitioned,
+    points,
+    scattered,
+    timed,
+)
 from discreet.experiments.papers.paper import Budget
-from discreet.experiments.papers.published2008 import TABLE_3, TABLE_7
-from discreet.kernels.sse import total_sse
+from discreet.kernels.partitions.groups import total_sse
 from discreet.microdata.partition import partition
 
 pytest.importorskip("statsmodels")

@@ -9,12 +9,10 @@ import polars as pl
 import pytest
 
 from discreet.experiments.page import Table
-from discreet.experiments.papers.orders2012 import audited, confident, ranked
-from discreet.experiments.papers.paper import Budget
-from discreet.experiments.papers.paper2012 import PAPER
-from discreet.experiments.papers.published2012 import TABLE_3, TABLE_4, TABLE_5, TABLE_6, TABLES_7_8
-from discreet.experiments.papers.table_runs import WEIGHT, Kind, exposed, generated, suppressed
-from discreet.experiments.papers.table_tests import (
+from discreet.experiments.papers.p2012.orders import audited, confident, ranked
+from discreet.experiments.papers.p2012.page import PAPER
+from discreet.experiments.papers.p2012.published import TABLE_3, TABLE_4, TABLE_5, TABLE_6, TABLES_7_8
+from discreet.experiments.papers.p2012.runs import (
     GENETIC,
     LARGE,
     LOCAL,
@@ -23,11 +21,17 @@ from discreet.experiments.papers.table_tests import (
     SETS,
     SMALLER,
     TESTS,
+    WEIGHT,
+    Kind,
     by_weight,
+    exposed,
+    generated,
     improved,
     smaller,
+    suppressed,
     timed,
 )
+from discreet.experiments.papers.paper import Budget
 from discreet.tables.suppression.problem import problem_of
 
 QUICK = Budget(quick=True)

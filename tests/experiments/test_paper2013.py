@@ -9,12 +9,21 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.experiments.page import Table
-from discreet.experiments.papers.grouping_runs import FILES, grouped
-from discreet.experiments.papers.grouping_tests import CENSUS, FIGURE_K, KS, QUICK, WATER, own_runs, runs_of_paper
-from discreet.experiments.papers.operators2013 import ON_ELEMENTS, ON_GROUPS
+from discreet.experiments.papers.p2013.operators import ON_ELEMENTS, ON_GROUPS
+from discreet.experiments.papers.p2013.page import PAPER
+from discreet.experiments.papers.p2013.runs import (
+    CENSUS,
+    FIGURE_K,
+    FILES,
+    KS,
+    QUICK,
+    WATER,
+    grouped,
+    own_runs,
+    runs_of_paper,
+)
+from discreet.experiments.papers.p2013.scores import SCORES
 from discreet.experiments.papers.paper import Budget
-from discreet.experiments.papers.paper2013 import PAPER
-from discreet.experiments.papers.published2013 import SCORES
 from discreet.measures.measure import measure
 from discreet.microdata.protect import protect
 

@@ -9,9 +9,9 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.experiments.papers import paper
-from discreet.experiments.papers.claims2021 import CASES, OF_PAPER, balance, claims_1, claims_2, misled
-from discreet.experiments.papers.judged import METHODS, PRINTED, judged, known, released
 from discreet.experiments.papers.literature import literature
+from discreet.experiments.papers.p2021.page import CASES, OF_PAPER, balance, claims_1, claims_2, misled
+from discreet.experiments.papers.p2021.runs import METHODS, PRINTED, judged, known, released
 from discreet.experiments.papers.paper import Budget
 
 pytest.importorskip("altair")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import InputError
-from discreet.experiments.ranks import compare, holm
+from discreet.experiments.statistics import compare, holm
 
 pytest.importorskip("scikit_posthocs")
 

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from discreet.errors import InputError
-from discreet.experiments.records import records
-from discreet.experiments.reference import VARIABLE, reference
+from discreet.experiments.records import VARIABLE, records, reference
 
 
 def test_all_columns_are_standardised() -> None:

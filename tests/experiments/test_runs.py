@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DiscreetError, InputError
-from discreet.experiments.runs import run_all
-from discreet.experiments.store import FILE, Store, key
+from discreet.experiments.runs import FILE, Store, key, run_all
 from experiments.tasks import alive, dying, failing, marks, noted, product, threads
 
 TABLE = [{"a": a, "b": b} for a in range(7) for b in (0.1, -2.5, 1e300)]

@@ -7,11 +7,10 @@ import polars as pl
 import pytest
 
 from discreet.errors import InputError
-from discreet.experiments.measured import measured
-from discreet.experiments.sensitivity import analyse, proven, seed_of, sensitivity
-from discreet.microdata.exhaustive import Exhaustive
-from discreet.microdata.genetic import Genetic
+from discreet.experiments.sensitivity import analyse, measured, proven, seed_of, sensitivity
 from discreet.microdata.method import Run
+from discreet.microdata.methods.exhaustive import Exhaustive
+from discreet.microdata.methods.genetic import Genetic
 from discreet.microdata.partition import partition
 
 pytest.importorskip("statsmodels")

@@ -4,10 +4,10 @@ from typing import Any
 
 import polars as pl
 
-from discreet.data.config import Config
+from discreet.columns import Config
 from discreet.data.dataset import accept
 from discreet.grouping.space import Space
-from discreet.microdata.releasing import declare, read_attributes
+from discreet.microdata.protection import declare, read_attributes
 
 
 def space_of(frame: pl.DataFrame, quasi: Any = "all", by: Any = None, **types: Any) -> Space:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.grouping.cache import Cache
+from discreet.grouping.evaluator import Cache
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 6)), max_size=60), st.integers(0, 15))

@@ -4,8 +4,7 @@ import itertools
 
 import pytest
 
-from discreet.grouping.canonical import canonical, key
-from discreet.grouping.enumeration import bell, every_grouping
+from discreet.grouping.candidates import bell, canonical, every_grouping, key
 
 
 @pytest.mark.parametrize("size", range(1, 8))

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import InputError
-from discreet.grouping.canonical import Labels, canonical, named
+from discreet.grouping.candidates import Labels, canonical, named, random_grouping
 from discreet.grouping.evaluator import NOT_POSSIBLE, Evaluator, Figures, Savings
-from discreet.grouping.inner import Inner
-from discreet.grouping.operators import random_grouping
+from discreet.grouping.parts import Inner
 from discreet.measures.choices import Choices
 from grouping.spaces import space_of
 from strategies import ORDER, frames

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.grouping.dominance import crowding, ranks
-from discreet.grouping.front import Front, hypervolume
+from discreet.grouping.objective import Front, hypervolume
+from discreet.grouping.pareto import crowding, ranks
 
 # Few different values, so that there are ties.
 percentages = st.integers(0, 12).map(lambda tens: tens * 10.0)

@@ -14,7 +14,7 @@ import pytest
 import discreet
 from discreet.data.groupings import read_groups
 from discreet.errors import InputError
-from discreet.grouping.enumeration import bell
+from discreet.grouping.candidates import bell
 from discreet.grouping.result import Grouping
 from discreet.release.evidence import schema
 

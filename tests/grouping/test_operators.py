@@ -7,13 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.grouping.canonical import Labels, canonical, count, groups, key, named, of_groups
-from discreet.grouping.enumeration import every_grouping
-from discreet.grouping.operators import (
+from discreet.grouping.candidates import (
+    Labels,
+    canonical,
+    count,
     create_group,
     crossover,
     eliminate_group,
+    every_grouping,
+    groups,
+    key,
     move_element,
+    named,
+    of_groups,
     random_grouping,
     split_group,
     swap_elements,

@@ -8,8 +8,8 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.grouping.label_places import LETTER, LINE, POINT, label_places
-from discreet.grouping.plots import HEIGHT, WIDTH, front_chart, operators_chart
+from discreet.grouping.charts import HEIGHT, WIDTH, front_chart, operators_chart
+from discreet.release.charts import LETTER, LINE, POINT, label_places
 
 FRONT = [
     {"k": 5, "il": 10.0, "dr": 50.0, "groups": [["a"], ["b"]]},

@@ -8,17 +8,25 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.evolution.events import Birth, Survival
+from discreet.evolution.population import Birth, Survival
 from discreet.evolution.process import Process
-from discreet.grouping.candidate import MUTATIONS, Candidate, candidate, change_k, cross, key
-from discreet.grouping.canonical import canonical
-from discreet.grouping.enumerated import Enumeration
-from discreet.grouping.enumeration import bell, every_grouping
+from discreet.grouping.candidates import (
+    MUTATIONS,
+    Candidate,
+    bell,
+    candidate,
+    candidate_key,
+    canonical,
+    change_k,
+    cross,
+    every_grouping,
+)
+from discreet.grouping.enumeration import Enumeration
 from discreet.grouping.evaluator import Evaluator
 from discreet.grouping.gomm import DGomm, Gomm
-from discreet.grouping.inner import Inner
 from discreet.grouping.objective import Objective, Weights
 from discreet.grouping.pareto import Pareto
+from discreet.grouping.parts import Inner
 from discreet.measures.choices import Choices
 from grouping.spaces import space_of
 
@@ -59,7 +67,7 @@ def test_a_search_goes_on_from_where_it_was_kept(begin: Callable[[], Process[Can
     for _ in range(4):
         whole.advance()
         second.advance()
-    assert key(second.answer()) == key(whole.answer())
+    assert candidate_key(second.answer()) == candidate_key(whole.answer())
     assert second.finished == whole.finished
 
 
@@ -88,7 +96,7 @@ def test_d_gomm_goes_the_way_of_gomm_until_a_dropped_operator_would_have_mattere
         full.advance()
     while not short.finished:
         short.advance()
-    assert key(full.answer()) == key(short.answer())
+    assert candidate_key(full.answer()) == candidate_key(short.answer())
 
 
 def test_the_best_of_all_groupings_is_found_by_looking_at_all() -> None:
@@ -101,9 +109,9 @@ def test_the_best_of_all_groupings_is_found_by_looking_at_all() -> None:
     judge = objective()
     every = [candidate(labels) for labels in every_grouping(D)]
     assert len(every) == bell(D)
-    best = min(zip(judge.evaluate(every), map(key, every), strict=True))
+    best = min(zip(judge.evaluate(every), map(candidate_key, every), strict=True))
     assert process.cost == pytest.approx(best[0])
-    assert key(process.answer()) == best[1]
+    assert candidate_key(process.answer()) == best[1]
     search = begun(Gomm(population=60, generations=40, crossovers=10, mutations=4))
     while not search.finished:
         search.advance()
@@ -119,7 +127,7 @@ def test_the_front_grows_and_the_population_is_its_own() -> None:
         costs.append(process.cost)
     assert costs == sorted(costs, reverse=True)
     members: Any = process
-    keys = [key(member.individual) for member in members.members]
+    keys = [candidate_key(member.individual) for member in members.members]
     assert len(keys) == 20
     assert len(set(keys)) == 20  # no clones
 
@@ -152,7 +160,7 @@ def test_clones_have_limited_room(copies: int) -> None:
     process: Any = begun(Gomm(**SMALL, copies=copies))
     for _ in range(25):
         process.advance()
-    counts = Counter(key(member.individual) for member in process.members)
+    counts = Counter(candidate_key(member.individual) for member in process.members)
     assert sum(counts.values()) == 20
     assert max(counts.values()) <= copies or not copies
     if not copies:

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.grouping.canonical import count, groups, key
+from discreet.grouping.candidates import count, groups, key
 from discreet.grouping.rivals import correlations, rivals
 from grouping.spaces import space_of
 

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from discreet.kernels import chunks
-from discreet.kernels.chain import chain
-from discreet.kernels.hilbert import curve_order
-from discreet.kernels.md import md
-from discreet.kernels.mdav import mdav
-from discreet.kernels.path import cut_order
-from discreet.kernels.spanning import forest
-from discreet.kernels.vmdav import vmdav
+from discreet.kernels.partitions.md import md
+from discreet.kernels.partitions.mdav import mdav
+from discreet.kernels.partitions.mst import forest
+from discreet.kernels.partitions.path import cut_order
+from discreet.kernels.partitions.tour import chain, curve_order
+from discreet.kernels.partitions.vmdav import vmdav
 
 POINTS = np.random.default_rng(3).normal(size=(600, 3))
 RUNS = {

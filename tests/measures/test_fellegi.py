@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import discreet
-from discreet.kernels import fellegi as kernels
+from discreet.kernels.space import fellegi as kernels
 from discreet.measures import fellegi
 from discreet.measures.fellegi import decile_bins, probabilistic_linkage
 

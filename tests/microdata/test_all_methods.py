@@ -8,7 +8,7 @@ import pytest
 import discreet
 from discreet.errors import InputError
 from discreet.kernels.arrays import Floats
-from discreet.microdata.registry import names
+from discreet.methods import names
 from partitions import check_cost, plain_sse
 
 # Those whose groups have fewer than 2k records: all but those that let records join without a limit.

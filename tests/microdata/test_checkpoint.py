@@ -10,7 +10,9 @@ import pytest
 import discreet
 from discreet.errors import InputError
 from discreet.evolution.cycles import Cycles
-from discreet.microdata import genetic, islands, large
+from discreet.microdata.memetic import blocks as large
+from discreet.microdata.memetic import islands
+from discreet.microdata.methods import genetic
 from discreet.microdata.partition import Partition
 from partitions import any_partition, cloud, no_worse
 
@@ -124,7 +126,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path, monkeypatch: pyt
     refused(path, "params.heat = 0.03, this run has params.heat = 0.05", params={"heat": 0.05})
     refused(path, "method = memetic, this run has method = genetic", method="genetic")
     refused(path, "started from other groups", start=any_partition(260, 3, 1))
-    monkeypatch.setattr("discreet._version.__version__", "99.9")
+    monkeypatch.setattr("discreet.microdata.running.__version__", "99.9")
     refused(path, "version = ")
     refused(path, "this run has version = 99.9")
     monkeypatch.undo()

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.kernels.arrays import Floats
-from discreet.kernels.sse import within_sse
-from discreet.microdata.md import Md
-from discreet.microdata.mdav import Mdav
+from discreet.kernels.partitions.groups import within_sse
 from discreet.microdata.method import Construction, Run
-from discreet.microdata.mst import Mst
-from discreet.microdata.tour import Tour
-from discreet.microdata.univariate import Univariate
-from discreet.microdata.vmdav import Vmdav
+from discreet.microdata.methods.md import Md
+from discreet.microdata.methods.mdav import Mdav
+from discreet.microdata.methods.mst import Mst
+from discreet.microdata.methods.tour import Tour
+from discreet.microdata.methods.univariate import Univariate
+from discreet.microdata.methods.vmdav import Vmdav
 
 AT_MOST_2K = [
     Mdav(),

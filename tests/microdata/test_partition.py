@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import InputError
+from discreet.methods import names
 from discreet.microdata.partition import Partition
-from discreet.microdata.registry import names
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.integers(2, 5))

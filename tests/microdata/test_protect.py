@@ -212,16 +212,14 @@ def test_missing_numbers(missing: str) -> None:
 
 
 def test_an_unsafe_release_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    import discreet.microdata.aggregate as module
-
-    honest = module.aggregate
+    from discreet.microdata.aggregate import aggregate as honest
 
     def leaky(attribute: Any, labels: Any) -> Any:
         values = honest(attribute, labels).copy()
         values[0] = attribute.values[0] + 0.125
         return values
 
-    monkeypatch.setattr(module, "aggregate", leaky)
+    monkeypatch.setattr("discreet.microdata.protection.aggregate", leaky)
     with pytest.raises(discreet.PromiseNotKept, match="2 combinations of age have fewer than 3 records"):
         discreet.protect(pl.DataFrame(PLAIN), k=3, quasi="age", ignore="rest")
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from discreet.kernels.arrays import Floats
-from discreet.kernels.sse import total_sse, within_sse
-from discreet.microdata.md import Md
-from discreet.microdata.mdav import Mdav
+from discreet.kernels.partitions.groups import total_sse, within_sse
 from discreet.microdata.method import Construction, Run
-from discreet.microdata.mst import Mst
-from discreet.microdata.tour import Tour
-from discreet.microdata.vmdav import GAMMAS, Vmdav
+from discreet.microdata.methods.md import Md
+from discreet.microdata.methods.mdav import Mdav
+from discreet.microdata.methods.mst import Mst
+from discreet.microdata.methods.tour import Tour
+from discreet.microdata.methods.vmdav import GAMMAS, Vmdav
 
 Reference = Callable[[str], Path]
 

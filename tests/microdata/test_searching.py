@@ -12,12 +12,11 @@ import pytest
 import discreet
 from discreet.errors import InputError
 from discreet.kernels.arrays import Floats, Ints
-from discreet.microdata import searching
-from discreet.microdata.memetic import Memetic
-from discreet.microdata.method import Run
-from discreet.microdata.searching import solve
-from discreet.microdata.settings import Settings
-from discreet.microdata.settled import Settled, begin
+from discreet.microdata import running as searching
+from discreet.microdata.memetic.memetic import Memetic
+from discreet.microdata.method import Run, Settled, begin
+from discreet.microdata.options import Settings
+from discreet.microdata.running import solve
 from partitions import any_partition, check_sizes, cloud, no_worse
 
 FRAME = pl.DataFrame(cloud(40, 3, "scattered", 1), schema=["a", "b", "c"]).with_columns(
@@ -202,7 +201,7 @@ def test_bounds_of_all_parts_are_added_up() -> None:
 
 def test_time_that_the_start_takes_is_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     stops = []
-    monkeypatch.setattr("discreet.evolution.stops.MaxSeconds", lambda seconds: stops.append(seconds))
+    monkeypatch.setattr("discreet.microdata.running.MaxSeconds", lambda seconds: stops.append(seconds))
     searching._stop(Settings(3, time=10.0), 4.0)
     searching._stop(Settings(3, time=10.0), 40.0)
     assert stops == [6.0, searching.INSTANT]
@@ -216,7 +215,7 @@ def test_a_case_without_a_choice_is_begun_and_over() -> None:
 
 
 def test_a_lower_bound_is_told_where_it_is_asked_for() -> None:
-    pytest.importorskip("discreet.microdata.bound")
+    pytest.importorskip("discreet.microdata.set_partitioning.bound")
     points = cloud(60, 2, "scattered", 1)
     part = discreet.partition(points, k=3, steps=100, bound=True)
     assert part.bound is not None

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.data.tabular.relations import built
-from discreet.data.tabular.table import FIXED, PRIMARY, SAFE, Table
 from discreet.errors import InputError
 from discreet.tables.manual import named
 from discreet.tables.tabulate import tabulate
+from discreet.tabular.relations import built
+from discreet.tabular.table import FIXED, PRIMARY, SAFE, Table
 from tabulated import cell_of, names_of, tables
 
 FRAME = pl.DataFrame({"region": ["n", "n", "s"], "size": ["1", "2", "1"], "sales": [731609, 20, 30]})

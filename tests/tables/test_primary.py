@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.data.tabular import codevalue
-from discreet.data.tabular.dimension import Dimension
-from discreet.data.tabular.hierarchy import Hierarchy
-from discreet.data.tabular.table import FIXED, PRIMARY, RULES, SAFE, SECONDARY, Table
 from discreet.errors import InputError
-from discreet.tables import rules
+from discreet.tabular import rules
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.files import codevalue
+from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE, SECONDARY, Table
 from tabulated import cell_of, generators, random_table, tables
 
 CANARY = 731609.25

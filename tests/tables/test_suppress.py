@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.data.tabular.table import FIXED, PRIMARY, SECONDARY, Table
 from discreet.errors import InputError, PromiseNotKept
 from discreet.release.suppressed import SuppressedTable
 from discreet.tables.suppression.registry import METHODS
+from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from tabulated import random_table
 

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.data.tabular.dimension import Dimension
-from discreet.data.tabular.hierarchy import Hierarchy
-from discreet.data.tabular.table import Table
 from discreet.errors import InputError
-from discreet.tables import tally as tallying
-from discreet.tables.tally import Contributions
+from discreet.tables import contributions as tallying
+from discreet.tables.contributions import Contributions
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.table import Table
 from tabulated import ancestors_of, cell_of, generators, names_of, random_contributions, random_dimensions
 
 CANARY = "731609"

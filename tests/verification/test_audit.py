@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 from attacks import bounded, case, extremes, protected
-from discreet.data.tabular import jj
-from discreet.data.tabular.dimension import Dimension
-from discreet.data.tabular.hierarchy import Hierarchy
-from discreet.data.tabular.table import PRIMARY, SAFE, SECONDARY, Table
 from discreet.errors import InputError
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.files import jj
+from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.table import PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from tabulated import random_table
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from attacks import Case, case, fraction, lines
-from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.errors import InputError
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import Certificate, Move, read_certificate, refuted
 

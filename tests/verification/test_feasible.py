@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from attacks import case
-from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.errors import InputError
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.feasible import centre_of
+from discreet.verification.pattern import centre_of
 from tabulated import random_table
 
 

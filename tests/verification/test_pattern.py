@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from attacks import extremes, protected
-from discreet.data.tabular import codevalue, jj
-from discreet.data.tabular.files import rendered
-from discreet.data.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.errors import InputError
 from discreet.tables.primary import primary
 from discreet.tables.tabulate import tabulate
+from discreet.tabular.files import codevalue, jj
+from discreet.tabular.files.formats import rendered
+from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import refuted
 from discreet.verification.pattern import patterned

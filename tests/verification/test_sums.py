@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from attacks import lines
-from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.errors import InputError
 from discreet.tables.primary import primary
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.sums import unsafe_sums
 from tabulated import generators, random_table

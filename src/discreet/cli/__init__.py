@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-INTERRUPTED = 130
+from discreet.errors import INTERRUPTED
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, Parameter
 
 from discreet._version import __version__
-from discreet.cli import INTERRUPTED
 from discreet.cli.audit import audit
 from discreet.cli.convert import convert
 from discreet.cli.example import example
@@ -25,7 +24,7 @@ from discreet.cli.study import study
 from discreet.cli.suppress import suppress
 from discreet.cli.tabulate import tabulate
 from discreet.cli.verify import verify
-from discreet.errors import DiscreetError
+from discreet.errors import INTERRUPTED, DiscreetError
 
 USAGE, REFUSED = 2, 1
 

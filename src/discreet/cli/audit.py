@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from discreet.cli.docs import documented_by
+from discreet.cli.options import documented_by
 from discreet.errors import InputError
 from discreet.verification.audit import audit as verb
 
 if TYPE_CHECKING:
-    from discreet.verification.audited import Audit
+    from discreet.verification.verdict import Audit
 
 
 @documented_by(verb)
@@ -57,8 +57,7 @@ def audit(
         Print the verdict as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
-    from discreet.release.atomic import AtomicFiles
-    from discreet.release.internal import write_contents
+    from discreet.release.atomic import AtomicFiles, write_contents
 
     if check is not None:
         if intervals is not None or certificate is not None:
@@ -115,7 +114,7 @@ def _check(intervals: Path | None, certificate: Path | None) -> None:
 
 
 def _contents(found: Audit, table: Path, intervals: Path | None, certificate: Path | None) -> dict[Path, bytes]:
-    from discreet.release.internal import rendered_frame
+    from discreet.release.atomic import rendered_frame
 
     contents: dict[Path, bytes] = {}
     if intervals is not None:
@@ -127,7 +126,7 @@ def _contents(found: Audit, table: Path, intervals: Path | None, certificate: Pa
 
 
 def _json(found: Audit, table: Path, pattern: Path | None) -> str:
-    from discreet.data.digest import sha256
+    from discreet.data.files import sha256
     from discreet.release.evidence import as_json, evidence
 
     given: dict[str, Any] = {

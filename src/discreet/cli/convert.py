@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from discreet.data.tabular.table import Table
+    from discreet.tabular.table import Table
 
 # What a format of tables has no place for.
 _LOST = {
@@ -62,7 +62,7 @@ def convert(
 
 
 def _table(given: Path, out: Path, meta: Path | None, force: bool) -> None:
-    from discreet.data.tabular.files import check_table_format, read_table, rendered
+    from discreet.tabular.files.formats import check_table_format, read_table, rendered
 
     suffix = check_table_format(out, writing=True)
     if given.suffix.lower() == ".txt":
@@ -81,8 +81,8 @@ def _table(given: Path, out: Path, meta: Path | None, force: bool) -> None:
 
 def _microdata(given: Path, out: Path, meta: Path | None, force: bool) -> None:
     from discreet.data.files import check_writable_format, write
-    from discreet.data.tabular import asc, rda
-    from discreet.data.tabular.files import metadata_beside
+    from discreet.tabular.files import asc, rda
+    from discreet.tabular.files.formats import metadata_beside
 
     format_name = check_writable_format(out)
     described = rda.read(metadata_beside(given) if meta is None else meta)
@@ -96,7 +96,7 @@ def _microdata(given: Path, out: Path, meta: Path | None, force: bool) -> None:
 
 
 def _hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -> None:
-    from discreet.data.tabular import hrc
+    from discreet.tabular.hierarchy import Hierarchy
 
     if meta is not None:
         raise InputError("--meta does not apply to a hierarchy; leave it out")
@@ -104,11 +104,10 @@ def _hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -> None:
     if (given.suffix.lower(), out.suffix.lower()) == (".hrc", ".csv"):
         import polars as pl
 
-        pairs = hrc.read(given).pairs()
+        pairs = Hierarchy.from_hrc(given).pairs()
         text = pl.DataFrame(pairs, schema={"code": pl.String, "parent": pl.String}, orient="row").write_csv()
     elif (given.suffix.lower(), out.suffix.lower()) == (".csv", ".hrc"):
-        from discreet.data.delimited import read
-        from discreet.data.tabular.hierarchy import Hierarchy
+        from discreet.data.files.csv import read
 
         frame = read(given, header=True).frame
         if frame.columns != ["code", "parent"]:
@@ -116,7 +115,7 @@ def _hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -> None:
         if frame["code"].null_count():
             raise InputError(f"{given.name}: a line has no code; complete or delete it")
         hierarchy = Hierarchy.from_pairs(frame.rows(), source=given.name)
-        text = hrc.text(hierarchy)
+        text = hierarchy.to_hrc()
         notes.append(f"the code of the total is '{hierarchy.total}', which a .hrc file does not list")
     else:
         raise InputError(
@@ -128,9 +127,9 @@ def _hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -> None:
 
 def _described(given: Path, meta: Path | None) -> list[Path]:
     """The other files that a table was read from."""
-    from discreet.data.tabular import rda
-    from discreet.data.tabular.files import metadata_beside
-    from discreet.data.tabular.own import beside
+    from discreet.tabular.files import rda
+    from discreet.tabular.files.formats import metadata_beside
+    from discreet.tabular.files.own import beside
 
     if given.suffix.lower() != ".tab":
         return [beside(given)]

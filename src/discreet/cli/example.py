@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from discreet.data.tabular.table import Table
+    from discreet.tabular.table import Table
 
 
 def example(
@@ -48,7 +48,7 @@ def example(
         Replace files that exist already.
     """
     from discreet.cli.progress import Reporter
-    from discreet.data.examples import make
+    from discreet.examples import make
 
     if name == "tables":
         if records is not None:
@@ -76,12 +76,11 @@ def _tables(folder: Path, kind: str, sensitive: float, zeros: float, seed: int, 
     """Write the contributions to a table, its hierarchies, and the table with its unsafe cells in two formats."""
     from discreet.cli.progress import Reporter
     from discreet.data.checks import writing
-    from discreet.data.examples import contributors
-    from discreet.data.tabular import hrc
-    from discreet.data.tabular.files import rendered
+    from discreet.examples import contributors
     from discreet.release.atomic import AtomicFiles
     from discreet.tables.primary import primary
     from discreet.tables.tabulate import tabulate
+    from discreet.tabular.files.formats import rendered
 
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file, not a folder; name the folder to write the example to")
@@ -98,7 +97,7 @@ def _tables(folder: Path, kind: str, sensitive: float, zeros: float, seed: int, 
         table = primary(tabulate(frame, by=by, value="value", complete=True), p=15)
         report("writing", 0.0)
         contents = {targets[0]: frame.write_csv().encode()}
-        contents |= {nested[name]: hrc.text(one).encode() for name, one in hierarchies.items()}
+        contents |= {nested[name]: one.to_hrc().encode() for name, one in hierarchies.items()}
         contents |= rendered(table, targets[-2]) | rendered(table, targets[-1])
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)

@@ -9,9 +9,19 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
-from discreet.cli.docs import documented_by
-from discreet.cli.options import Aggregates, Columns, Digits, Orders, Params, Weights, option, split
-from discreet.cli.reading import DETECT, Reading
+from discreet.cli.options import (
+    DETECT,
+    Aggregates,
+    Columns,
+    Digits,
+    Orders,
+    Params,
+    Reading,
+    Weights,
+    documented_by,
+    option,
+    split,
+)
 from discreet.grouping.group import MEGABYTES
 from discreet.grouping.group import group as verb
 
@@ -115,12 +125,11 @@ def group(
         Print the evidence as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
-    from discreet.data.digest import sha256
-    from discreet.data.files import check_writable_format
+    from discreet.data.files import check_writable_format, sha256
     from discreet.errors import InputError
     from discreet.release.atomic import AtomicFiles, spare
+    from discreet.release.charts import FORMATS, check_picture
     from discreet.release.evidence import as_json
-    from discreet.release.pictures import FORMATS, check_picture
 
     # What would fail at the end is refused before the work begins.
     drawn = operators is not None and operators.suffix.lower() in FORMATS

@@ -9,9 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from discreet.cli.docs import documented_by
-from discreet.cli.options import Columns, Orders
-from discreet.cli.reading import DETECT, Reading
+from discreet.cli.options import DETECT, Columns, Orders, Reading, documented_by
 from discreet.measures.measure import measure as verb
 
 
@@ -66,8 +64,7 @@ def measure(
         Print the measures as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
-    from discreet.data.files import check_writable_format, write
-    from discreet.data.recorded import read_recorded, record_of
+    from discreet.data.files import check_writable_format, read_recorded, record_of, write
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.evidence import as_json, described, evidence
 

@@ -11,7 +11,7 @@ def methods(*, json: bool = False) -> int:
     json
         Print the list as JSON.
     """
-    from discreet.microdata.registry import describe
+    from discreet.methods import describe
     from discreet.text import entry
 
     described = describe()

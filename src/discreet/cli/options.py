@@ -1,13 +1,31 @@
-"""How values of options are written on a command line."""
+"""How values of options are written on a command line.
+
+What a command was told of the columns, as it was written: for the line that says how a study was made.
+
+One documentation for verb and command: a command's help takes over what the verb's docstring says.
+
+Options that say how a file is to be read; the same for every command that reads microdata.
+
+What the commands on statistical tables share.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter, Token
+from docstring_parser import parse
+
+from discreet.text import entry
+
+if TYPE_CHECKING:
+    from discreet.data.files.source import Source
+    from discreet.tabular.table import Table
 
 
 def split(_type: Any, tokens: Sequence[Token]) -> list[str]:
@@ -84,3 +102,121 @@ else:
     Params = Annotated[list[Any] | None, option(_pairs(str, "parameter=value"), "NAME=VALUE")]
     Pair = Annotated[Any, option(_pair, "N,K")]
     Groups = Annotated[list[Any] | None, option(_groups, "GROUPS")]
+
+
+def said(options: Mapping[str, Any]) -> list[str]:
+    """The options that were given, each as it stands on the command line; files by their names alone."""
+    words = []
+    for name, value in options.items():
+        if isinstance(value, Mapping):  # orders of categories, or weights
+            pairs = ((key, "<".join(each) if isinstance(each, list) else each) for key, each in value.items())
+            words.append(f"--{'weight' if name == 'weights' else name} '{','.join(f'{k}={v}' for k, v in pairs)}'")
+        elif value is not None:
+            words.append(f"--{name} {value.name if isinstance(value, Path) else ','.join(value)}")
+    return words
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def documented_by(verb: Callable[..., Any]) -> Callable[[F], F]:
+    """Complete a command's docstring by the verb's: its description, and each parameter it does not describe itself."""
+
+    def complete(command: F) -> F:
+        theirs, ours = parse(verb.__doc__ or ""), parse(command.__doc__ or "")
+        described = {entry.arg_name: entry.description for entry in (*theirs.params, *ours.params)}
+        lines = [theirs.short_description or "", "", theirs.long_description or "", "", "Parameters", "----------"]
+        for name in inspect.signature(command).parameters:
+            if name == "reading":
+                continue  # documents itself
+            if name not in described:
+                raise ValueError(f"parameter {name} of {command.__name__} is documented nowhere")
+            lines += [name, *(f"    {line}" for line in (described[name] or "").splitlines())]
+        command.__doc__ = "\n".join(lines)
+        return command
+
+    return complete
+
+
+@Parameter(name="*", group="Reading")
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read, where that is not found out rightly.
+
+    Parameters
+    ----------
+    delimiter
+        Of a CSV file.
+    encoding
+        Of a CSV, Stata, SPSS or SAS file, such as utf-8 or cp1252.
+    decimal
+        Decimal mark of a CSV file.
+    header
+        Whether the first line of a CSV file, or the first row of a sheet, names the columns.
+    sheet
+        Sheet of an Excel file; the first by default.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: Literal[".", ","] | None = None
+    header: Literal["yes", "no"] | None = None
+    sheet: str | None = None
+
+    def read(self, path: Path, *, beside: Path | None = None) -> Source:
+        """Read a file in the way these options say; of two files, an option need apply to one only."""
+        from discreet.data.files import applies, read
+
+        said = asdict(self) | {"header": None if self.header is None else self.header == "yes"}
+        if beside is not None:
+            said = {name: v for name, v in said.items() if applies(name, path) or not applies(name, beside)}
+        return read(path, **said)
+
+
+DETECT = Reading()
+
+
+def refuse_early(output: Path, *, force: bool) -> None:
+    """Refuse a name that cannot be written before the work begins."""
+    from discreet.release.atomic import AtomicFiles
+    from discreet.tabular.files.formats import check_table_format
+
+    check_table_format(output, writing=True)
+    AtomicFiles([output], force=force)
+
+
+def told(table: Table, files: Iterable[Path]) -> str:
+    """A table in words: what it holds, which cells are unsafe and why, and where it is."""
+    import numpy as np
+
+    from discreet.tabular.table import FIXED, RULES
+
+    what = f"{table.response} " if table.response else "counts "
+    over = " × ".join(one.name for one in table.dimensions)
+    lines = [
+        f"{table.source}: {len(table):,} cells of {what}by {over}" if over else f"{table.source}: {len(table):,} cells"
+    ]
+    lines.append("")
+    if table.dimensions:
+        codes = ", ".join(f"{one.name} {len(one.codes):,}" for one in table.dimensions)
+        lines += entry("Codes", f"{codes}, with totals and sub-totals")
+    linked = f"; {len(table.parts)} linked tables" if len(table.parts) > 1 else ""
+    lines += entry("Relations", f"{len(table.relations):,}; every one adds up{linked}")
+    words = table.rules.get("words", {})
+    if words:
+        unsafe = len(table.primary)
+        lines += entry("Unsafe", f"{unsafe:,} cells ({100 * unsafe / len(table):.1f} %)")
+        for name, text in words.items():
+            found = int((table.rule >> RULES.index(name) & 1).sum())
+            lines += entry("", f"{name}: {found:,} ({text})")
+        fixed = int((table.status == FIXED).sum())
+        if fixed:
+            lines += entry("Fixed", f"{fixed:,} cells are empty or may not be suppressed")
+        low, high = float(np.min(table.lower)), float(np.max(table.upper))
+        lines += entry("Bounds", "an attacker knows no value is negative" if low == 0 else "an attacker knows bounds")
+        lines[-1] += ", nor above 1.5 times the largest" if np.all(table.upper == high) else ""
+    for note in table.notes:
+        lines += entry("Note", note)
+    for path in files:
+        lines += entry("Written", f"{path} (internal: not for publication)")
+    return "\n".join(lines)

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from discreet.cli.docs import documented_by
-from discreet.cli.options import Pair
+from discreet.cli.options import Pair, documented_by
 from discreet.tables.primary import primary as verb
 
 
@@ -53,9 +52,9 @@ def primary(
     quiet
         Print nothing but errors.
     """
+    from discreet.cli.options import refuse_early, told
     from discreet.cli.progress import Reporter
-    from discreet.cli.tables import refuse_early, told
-    from discreet.release.internal import write_table
+    from discreet.release.atomic import write_table
 
     refuse_early(output, force=force)
     with Reporter(quiet=quiet) as report:

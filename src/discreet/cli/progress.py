@@ -7,6 +7,9 @@ import threading
 from types import TracebackType
 from typing import Any
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
 PATIENCE = 1.0
 
 
@@ -36,8 +39,6 @@ class Reporter:
                 self._draw()
 
     def _appear(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         with self._lock:
             if self._over:

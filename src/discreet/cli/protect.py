@@ -8,9 +8,18 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from discreet.cli.docs import documented_by
-from discreet.cli.options import Aggregates, Columns, Digits, Groups, Orders, Params, Weights
-from discreet.cli.reading import DETECT, Reading
+from discreet.cli.options import (
+    DETECT,
+    Aggregates,
+    Columns,
+    Digits,
+    Groups,
+    Orders,
+    Params,
+    Reading,
+    Weights,
+    documented_by,
+)
 from discreet.microdata.protect import protect as verb
 
 

@@ -8,9 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from discreet.cli.docs import documented_by
-from discreet.cli.options import Aggregates, Columns, Digits, Orders, Params, Weights
-from discreet.cli.reading import DETECT, Reading
+from discreet.cli.options import DETECT, Aggregates, Columns, Digits, Orders, Params, Reading, Weights, documented_by
 from discreet.microdata.refine import refine as verb
 
 
@@ -91,8 +89,7 @@ def refine(
         Print the evidence as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
-    from discreet.data.files import check_writable_format
-    from discreet.data.recorded import record_of
+    from discreet.data.files import check_writable_format, record_of
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.evidence import as_json
     from discreet.release.release import files_of

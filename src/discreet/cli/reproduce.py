@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from discreet.cli import INTERRUPTED
+from discreet.errors import INTERRUPTED
 
 
 def reproduce(
@@ -61,9 +61,9 @@ def reproduce(
     from discreet.experiments.papers import paper as find
     from discreet.experiments.papers.paper import Budget
     from discreet.experiments.statistics import need
-    from discreet.microdata.settings import Settings
+    from discreet.microdata.options import Settings
     from discreet.release.atomic import AtomicFiles
-    from discreet.release.pictures import check_picture
+    from discreet.release.charts import check_picture
 
     chosen = find(paper)
     wanted = [f"table {number}" for number in table or ()] + [f"figure {number}" for number in figure or ()]

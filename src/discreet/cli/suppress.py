@@ -8,8 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from discreet.cli.docs import documented_by
-from discreet.cli.options import Params
+from discreet.cli.options import Params, documented_by
 from discreet.tables.suppress import suppress as verb
 
 

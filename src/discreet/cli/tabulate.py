@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, Token
 
-from discreet.cli.docs import documented_by
-from discreet.cli.options import Columns, option, split
-from discreet.cli.reading import DETECT, Reading
+from discreet.cli.options import DETECT, Columns, Reading, documented_by, option, split
 from discreet.tables.tabulate import tabulate as verb
 
 
@@ -68,10 +66,10 @@ def tabulate(
     quiet
         Print nothing but errors.
     """
+    from discreet.cli.options import refuse_early, told
     from discreet.cli.progress import Reporter
-    from discreet.cli.tables import refuse_early, told
     from discreet.errors import InputError
-    from discreet.release.internal import write_table
+    from discreet.release.atomic import write_table
 
     refuse_early(output, force=force)
     if not by:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from discreet.cli.docs import documented_by
-from discreet.cli.options import Columns, Groups
-from discreet.cli.reading import DETECT, Reading
+from discreet.cli.options import DETECT, Columns, Groups, Reading, documented_by
 from discreet.verification.verify import verify as verb
 
 
@@ -49,8 +47,7 @@ def verify(
         source = release if reading == DETECT else reading.read(release)
         verdict = verb(source, promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
     if json:
-        from discreet.data.digest import sha256
-        from discreet.data.files import format_of
+        from discreet.data.files import format_of, sha256
         from discreet.release.evidence import as_json, evidence
 
         given = {"file": release.name, "format": format_of(release), "sha256": sha256(release)}

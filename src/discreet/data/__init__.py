@@ -1,24 +1,11 @@
-"""What comes in: files, roles and types of columns, records as vectors, and statistical tables."""
+"""What comes in: files, roles and types of columns, records as vectors."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from discreet.data.tabular.dimension import Dimension
-    from discreet.data.tabular.hierarchy import Hierarchy
-    from discreet.data.tabular.table import Table
-
-_CLASSES = {
-    "Dimension": "discreet.data.tabular.dimension",
-    "Hierarchy": "discreet.data.tabular.hierarchy",
-    "Table": "discreet.data.tabular.table",
-}
-
-__all__ = ["Dimension", "Hierarchy", "Table"]
+from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when first used: the parts of this package are imported by commands that need none of it.
-    if name in _CLASSES:
-        return getattr(import_module(_CLASSES[name]), name)
+    # The classes of tables were part of this package before they had one of their own.
+    if name in ("Dimension", "Hierarchy", "Table"):
+        return getattr(import_module("discreet.tabular"), name)
     raise AttributeError(f"module 'discreet.data' has no attribute {name!r}")

@@ -1,18 +1,26 @@
-"""A quasi-identifier as numbers or codes, and how an aggregate of it is written back."""
+"""A quasi-identifier as numbers or codes, and how an aggregate of it is written back.
+
+What kind of attribute a column is: declared, else what the data declares of itself, else what its values are.
+
+Columns read as attributes, by their declaration.
+
+One attribute in two files: read the same way in both, whoever wrote them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
-from discreet.data.dates import DateForm, write_dates
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
+from discreet.data.dataset import Dataset
+from discreet.data.roles import AGGREGATES, Declaration
+from discreet.data.values import DateForm, find_form, leading_zeros, read_dates, read_numbers, write_dates
+from discreet.errors import InputError
 
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +61,6 @@ class Attribute:
 
     def as_written(self, values: Values) -> Values:
         """Released values as they will stand in the column: rounded to its digits, its days or its type."""
-        import numpy as np
-        import polars as pl
 
         if self.categories is not None:
             return values
@@ -67,8 +73,6 @@ class Attribute:
 
     def column(self, values: Values) -> pl.Series:
         """Released values as a column, in the type that came in where the values allow it."""
-        import numpy as np
-        import polars as pl
 
         if self.categories is not None:
             codes = pl.Series(np.where(np.isnan(values), 0, values).astype(np.int64))
@@ -91,3 +95,274 @@ def _narrowed(column: pl.Series, dtype: pl.DataType) -> pl.Series:
     """The column in another type if that holds every value (rounding to 130 leaves the range of 8-bit integers)."""
     narrow = column.cast(dtype, strict=False)
     return column if narrow.null_count() > column.null_count() else narrow
+
+
+def kind_of(dataset: Dataset, said: Declaration) -> tuple[str, tuple[str, ...] | None, str]:
+    """The kind of a column, its order if it has one, and in words what was assumed, if anything."""
+
+    if said.kind is not None:
+        return said.kind, said.order, ""
+    name = said.name
+    if name in dataset.hints:
+        kind, order, why = dataset.hints[name]
+        return kind, order, f"taken as {kind}, by {why}"
+    column = dataset.frame[name]
+    if column.dtype.is_numeric():
+        return "numeric", None, "taken as numbers"
+    if column.dtype in (pl.Date, pl.Datetime):
+        return "date", None, "taken as dates"
+    if column.dtype == pl.Boolean or isinstance(column.dtype, pl.Categorical | pl.Enum):
+        return "nominal", None, "taken as nominal"
+    if column.dtype != pl.String:
+        raise InputError(
+            f"{dataset.name}: column '{name}' is of type {column.dtype.base_type()}, which cannot be "
+            "protected; convert it"
+        )
+    if not dataset.textual:
+        return "nominal", None, "text, taken as nominal"
+    return _kind_of_text(dataset, column)
+
+
+def _kind_of_text(dataset: Dataset, column: pl.Series) -> tuple[str, None, str]:
+    numbers, wrong = read_numbers(column, dataset.decimal)
+    name = column.name
+    if not len(wrong):
+        if leading_zeros(column):
+            return "numeric", None, "taken as numbers, though some begin with 0 as codes do (if so, declare it nominal)"
+        return "numeric", None, "taken as numbers"
+    form = find_form(column)
+    if form is not None and form.sure:
+        return "date", None, "taken as dates"
+    if numbers.null_count() < len(column):
+        where = dataset.places(wrong)
+        raise InputError(
+            f"{dataset.name}: column '{name}' has numbers and text: {len(wrong)} of {len(column)} values are not "
+            f"numbers ({where}). Correct them or leave them blank, or declare the column nominal."
+        )
+    return "nominal", None, "text, taken as nominal"
+
+
+def read_attribute(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]:
+    """Read a quasi-identifier by its declaration, and say what was assumed."""
+
+    column = dataset.frame[said.name]
+    if column.null_count() == len(column):
+        raise InputError(
+            f"{dataset.name}: column '{said.name}' has no values at all; leave it out by naming it as ignore"
+        )
+    kind, order, assumed = kind_of(dataset, said)
+    attribute = _READERS[kind](dataset, column, order, kind)
+    if np.isnan(attribute.values).all():
+        raise InputError(f"{dataset.name}: column '{said.name}' has no values at all; name it as ignore")
+    aggregate = said.aggregate or AGGREGATES[kind][0]
+    if aggregate not in AGGREGATES[kind]:
+        raise InputError(
+            f"column '{said.name}' is {kind} and can be aggregated by {' or '.join(AGGREGATES[kind])}, not {aggregate}"
+        )
+    if said.digits is not None and kind != "numeric":
+        raise InputError(f"column '{said.name}' is {kind}; digits are for numeric columns")
+    attribute = replace(
+        attribute,
+        weight=1.0 if said.weight is None else said.weight,
+        aggregate=aggregate,
+        missing=said.missing or "separate",
+        digits=said.digits,
+    )
+    return attribute, assumed
+
+
+def read_confidential(dataset: Dataset, said: Declaration) -> Attribute | None:
+    """A confidential column, to look at the diversity of its values; None if it has none that can be compared.
+
+    Nothing was declared of it, and whatever it holds is released as it is: values that are not all numbers or dates are
+    categories.
+    """
+    column = dataset.frame[said.name]
+    if column.null_count() == len(column) or not comparable(column.dtype):
+        return None
+    try:
+        return read_attribute(dataset, said)[0]
+    except InputError:
+        return read_attribute(dataset, replace(said, kind="nominal", order=None, aggregate=None, digits=None))[0]
+
+
+def comparable(dtype: pl.DataType) -> bool:
+    """Whether values of a type can be written as texts; lists, structures, bytes and spans of time cannot."""
+
+    return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object)
+
+
+def _numeric(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> Attribute:
+
+    if column.dtype == pl.String:
+        numbers, wrong = read_numbers(column, dataset.decimal)
+        if len(wrong):
+            raise InputError(
+                f"{dataset.name}: column '{column.name}' is declared numeric, but {len(wrong)} values are not numbers "
+                f"({dataset.places(wrong)}). Correct them or leave them blank."
+            )
+    elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        numbers = column.cast(pl.Float64)
+    else:
+        raise InputError(
+            f"{dataset.name}: column '{column.name}' is of type {column.dtype.base_type()} and holds no numbers"
+        )
+    values = numbers.to_numpy().astype(np.float64)
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise InputError(
+            f"{dataset.name}: column '{column.name}' has infinite values ({dataset.places(infinite)}); "
+            "make them missing or correct them"
+        )
+    seen = values[~np.isnan(values)]
+    integral = column.dtype.is_integer() or bool((seen == np.round(seen)).all())
+    return Attribute(column.name, kind, values, column.dtype, integral=integral)
+
+
+def _date(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> Attribute:
+    form = find_form(column)
+    if form is None:
+        raise InputError(
+            f"{dataset.name}: column '{column.name}' is declared a date, but is not written in one date format that "
+            "can be told without doubt; write it as YYYY-MM-DD"
+        )
+    return Attribute(column.name, kind, read_dates(column, form), column.dtype, form=form)
+
+
+def _categories(dataset: Dataset, column: pl.Series, order: tuple[str, ...] | None, kind: str) -> Attribute:
+
+    if not comparable(column.dtype):
+        raise InputError(
+            f"{dataset.name}: column '{column.name}' is of type {column.dtype.base_type()}, which has no categories"
+        )
+    # A whole number is the same category whether it came as an integer or as a float.
+    whole = column.dtype.is_float() and (column.drop_nulls() == column.drop_nulls().round()).all()
+    texts = (column.cast(pl.Int64, strict=False) if whole else column).cast(pl.String)
+    # Each category as text, to order by, and as it came in, to be written.
+    present = pl.DataFrame({"text": texts, "value": column}).drop_nulls().unique("text", maintain_order=True)
+    if order is None:
+        order = tuple(_ordered(dataset, present, column.name, kind))
+    codes = texts.replace_strict(list(order), list(range(len(order))), default=None, return_dtype=pl.Int64)
+    wrong = np.flatnonzero((codes.is_null() & texts.is_not_null()).to_numpy())
+    if len(wrong):
+        raise InputError(
+            f"{dataset.name}: column '{column.name}' has {len(wrong)} values that are not in its order "
+            f"({dataset.places(wrong)}); add them to the order or correct them"
+        )
+    # A category that nobody has is never written: it has no value of the column's type.
+    categories = pl.DataFrame({"text": list(order)}).join(present, on="text", how="left", maintain_order="left")[
+        "value"
+    ]
+    values = codes.cast(pl.Float64).to_numpy().astype(np.float64)
+    return Attribute(column.name, kind, values, column.dtype, categories=categories.alias(column.name))
+
+
+def _ordered(dataset: Dataset, present: pl.DataFrame, name: str, kind: str) -> list[str]:
+    """Categories in alphabetical order if nominal, else by number, since nothing else was said."""
+
+    if kind == "nominal":
+        return present["text"].sort().to_list()
+    if present["value"].dtype.is_numeric() or present["value"].dtype in (pl.Boolean, pl.Date, pl.Datetime):
+        return present.sort("value")["text"].to_list()
+    numbers, wrong = read_numbers(present["text"], dataset.decimal)
+    if not dataset.textual or len(wrong) or numbers.null_count():
+        raise InputError(
+            f"{dataset.name}: column '{name}' is declared ordinal and holds text, so its order must be given: "
+            f"ordinal '{name}=lowest<...<highest'"
+        )
+    return present.with_columns(number=numbers).sort("number", "text")["text"].to_list()
+
+
+_READERS = {"numeric": _numeric, "date": _date, "ordinal": _categories, "nominal": _categories}
+
+
+# Squares of larger numbers could overflow.
+LARGEST = 1e150
+
+
+def read_pair(original: Dataset, release: Dataset, said: Declaration) -> tuple[Attribute, Values, str, str]:
+    """An attribute of the original, its values in the release, what was assumed, and what should be noted of it.
+
+    The kind is that of the original. Categories are those of both files, so that a category which only the release has
+    is one of its own. Where the spelling differs, codes are compared as numbers if they are numbers.
+    """
+    name = said.name
+    if name not in release.frame.columns:
+        raise InputError(
+            f"{release.name}: there is no column '{name}', which {original.name} has; nothing to compare with"
+        )
+    if release.frame[name].null_count() == release.frame.height:
+        # A column that was blanked altogether has no type of its own.
+        attribute, assumed = read_attribute(original, said)
+        return attribute, _nothing(release.frame.height), assumed, f"'{name}' has no value in the release"
+    kind, order, assumed = kind_of(original, said)
+    told = replace(said, kind=kind, order=order, aggregate=None, digits=None)
+    if kind in ("numeric", "date"):
+        before, after = read_attribute(original, told)[0], read_attribute(release, told)[0]
+        _computable(release, name, after.values)
+        return before, _same_unit(before, after), assumed, ""
+    both, height = _together(original, release, name), original.frame.height
+    attribute, _ = read_attribute(both, replace(told, order=_as_written(order, both)))
+    mine, theirs = attribute.values[:height], attribute.values[height:]
+    strange = len(set(theirs[theirs == theirs].tolist()) - set(mine.tolist()))
+    note = f"'{name}' has {strange} categories in the release that the original has not" if strange else ""
+    return replace(attribute, values=mine), theirs, assumed, note
+
+
+def _computable(release: Dataset, name: str, values: Values) -> None:
+
+    if np.nanmax(np.abs(values)) > LARGEST:
+        raise InputError(f"{release.name}: column '{name}' has numbers too large to compute with; rescale both files")
+
+
+def _nothing(height: int) -> Values:
+
+    return np.full(height, np.nan)
+
+
+def _same_unit(before: Attribute, after: Attribute) -> Values:
+    """Days and microseconds brought to the unit of the original."""
+    if before.form is None or after.form is None or before.form.days == after.form.days:
+        return after.values
+    per_day = 86_400_000_000
+    return after.values / per_day if before.form.days else after.values * per_day
+
+
+def _together(original: Dataset, release: Dataset, name: str) -> Dataset:
+    """The two columns as one, of text; rows of the release come after those of the original."""
+
+    columns = [original.frame[name].cast(pl.String), release.frame[name].cast(pl.String)]
+    if not set(columns[1].unique()) <= set(columns[0].unique()):
+        # Another spelling of the same codes, most likely.
+        columns = [_plain(original.frame[name], original), _plain(release.frame[name], release)]
+    joined = pl.concat(columns)
+    height = original.frame.height
+
+    def place(row: int) -> str:
+        own, at = (original, row) if row < height else (release, row - height)
+        return f"{own.place(at)} of {own.name}"
+
+    return Dataset(joined.to_frame(), f"{original.name} and {release.name}", place, textual=True)
+
+
+def _plain(column: pl.Series, dataset: Dataset) -> pl.Series:
+    """Numbers and truth values in one spelling, so that 1, 1.0 and "1" are the same code, and True and true."""
+
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64).cast(pl.String)
+    text = column.cast(pl.String)
+    if set(text.drop_nulls().str.to_lowercase().unique()) <= {"true", "false"}:
+        return text.str.to_lowercase()
+    numbers, wrong = read_numbers(text, dataset.decimal)
+    return text if len(wrong) else numbers.cast(pl.String)
+
+
+def _as_written(order: tuple[str, ...] | None, both: Dataset) -> tuple[str, ...] | None:
+    """A declared order in the spelling of the joined column."""
+    if order is None:
+        return None
+
+    present = set(both.frame.to_series().drop_nulls().unique().to_list())
+    if present <= set(order):
+        return order
+    return tuple(_plain(pl.Series([category]), both)[0] or category for category in order)

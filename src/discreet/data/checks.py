@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from discreet.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # At most this many columns or lines are listed in a message; the rest are counted.
 SHOWN = 5

@@ -1,18 +1,27 @@
-"""Microdata as it came in, as a polars frame inside, and the way back to the kind it was."""
+"""Microdata as it came in, as a polars frame inside, and the way back to the kind it was.
+
+pandas, polars and Arrow frames: in as polars, out as what they were, with types as faithful as can be.
+
+Kinds of columns that a statistical file declares itself, by measurement levels and value labels.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import narwhals as nw
+import polars as pl
+import polars.selectors as cs
+import pyarrow as pa
+
+from discreet.data.files import read
+from discreet.data.files.arrow import to_frame
+from discreet.data.files.source import Source
 from discreet.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from discreet.data.source import Source
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +78,8 @@ class Dataset:
 
 def accept(data: Any, called: str = "the frame") -> Dataset:
     """Take in a file's path, a `Source`, or a pandas, polars or Arrow frame, and what to call a frame in messages."""
-    from discreet.data.source import Source
 
     if isinstance(data, str | Path):
-        from discreet.data.files import read
-
         data = read(data)
     dataset = _from_source(data) if isinstance(data, Source) else _from_frame(data, called)
     if dataset.frame.width == 0 or dataset.frame.height == 0:
@@ -82,7 +88,6 @@ def accept(data: Any, called: str = "the frame") -> Dataset:
 
 
 def _from_source(source: Source) -> Dataset:
-    from discreet.data.hints import declared_kinds
 
     return Dataset(
         source.frame,
@@ -98,8 +103,6 @@ def _from_source(source: Source) -> Dataset:
 
 
 def _from_frame(data: Any, called: str) -> Dataset:
-    import narwhals as nw
-    import polars as pl
 
     if isinstance(data, pl.LazyFrame):
         raise InputError("a lazy frame was given; collect() it first")
@@ -111,7 +114,6 @@ def _from_frame(data: Any, called: str) -> Dataset:
         ) from None
     except nw.exceptions.DuplicateError:
         raise InputError(f"{called}: column names must be unique; rename those that stand twice") from None
-    from discreet.data.frames import hints_of, restorer, to_polars
 
     frame, notes = to_polars(outside)
     return Dataset(
@@ -122,3 +124,150 @@ def _from_frame(data: Any, called: str) -> Dataset:
         hints=hints_of(data),
         restore=restorer(data, frame.schema),
     )
+
+
+Restore = Callable[[pl.DataFrame, Collection[str]], Any]
+
+
+def to_polars(outside: nw.DataFrame[Any]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """A polars frame with NaN as null, and the assumptions that made it so."""
+
+    names = outside.columns
+    if len(set(names)) < len(names):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise InputError(f"column names must be unique; more than once: {', '.join(twice)}")
+    wrong = [position for position, name in enumerate(names) if not isinstance(name, str)]
+    if wrong:
+        raise InputError(f"column names must be texts; the one at position {wrong[0]} is not")
+    notes: tuple[str, ...] = ()
+    native = outside.to_native()
+    if outside.implementation is nw.Implementation.PANDAS:
+        if not _plain_index(native):
+            notes = ("the index of the frame is left out, since it can identify records; make it a column to keep it",)
+        columns = [_column(name, native[name]) for name in names]
+        frame = pl.DataFrame(columns)
+    elif outside.implementation is nw.Implementation.PYARROW:
+        frame = to_frame(native, "the frame")
+    else:
+        frame = outside.to_polars()
+    return frame.with_columns(cs.float().fill_nan(None)), notes
+
+
+def _column(name: str, series: Any) -> pl.Series:
+
+    try:
+        return pl.Series(pl.from_pandas(series.rename(name), nan_to_null=True))
+    except Exception:
+        # The library's own message would quote a value.
+        raise InputError(
+            f"column '{name}' mixes values of several types; convert it to one type, for example with astype(str)"
+        ) from None
+
+
+def _plain_index(native: Any) -> bool:
+    import pandas as pd
+
+    return isinstance(native.index, pd.RangeIndex)
+
+
+def hints_of(data: Any) -> dict[str, tuple[str, tuple[str, ...] | None, str]]:
+    """Categories are a declaration: of an ordinal attribute if they are ordered, else of a nominal one."""
+    library = type(data).__module__.split(".")[0]
+    found: list[tuple[str, bool, list[Any]]] = []
+    if library == "pandas":
+        import pandas as pd
+
+        for name, dtype in data.dtypes.items():
+            if isinstance(dtype, pd.CategoricalDtype):
+                found.append((str(name), bool(dtype.ordered), list(dtype.categories)))
+    elif library == "pyarrow":
+        for field in data.schema:
+            if pa.types.is_dictionary(field.type):
+                chunks = data.column(field.name).unify_dictionaries().chunks
+                found.append((field.name, field.type.ordered, chunks[0].dictionary.to_pylist() if chunks else []))
+    return {
+        name: ("ordinal", tuple(map(str, categories)), "its ordered categories")
+        if ordered
+        else ("nominal", None, "its categories")
+        for name, ordered, categories in found
+    }
+
+
+def restorer(data: Any, schema: pl.Schema) -> Restore:
+    """How to turn a released polars frame, rows as they came in, into the kind of frame that `data` is.
+
+    Columns that were not touched are taken from `data` itself. A protected column gets its old type back where the
+    method kept it: `schema` is what the columns were inside, and the mean of integers is no integer any more.
+    """
+    library = type(data).__module__.split(".")[0]
+    if library == "pandas":
+        return lambda released, untouched: _as_pandas(data, schema, released, untouched)
+    if library == "pyarrow":
+        return lambda released, untouched: _as_arrow(data, schema, released, untouched)
+    return lambda released, _untouched: released
+
+
+def _as_pandas(original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str]) -> Any:
+    import pandas as pd
+
+    columns = {}
+    for name in released.columns:
+        if name in untouched:
+            columns[name] = original[name].reset_index(drop=True)
+            continue
+        column = released[name].to_pandas()
+        if released.schema[name].base_type() == schema[name].base_type():
+            # A blanked value does not fit into numpy's integers: such a column stays a float.
+            with contextlib.suppress(ValueError, TypeError):
+                column = column.astype(original[name].dtype)
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            # A category that is not released must not stand in the column's list of categories either.
+            column = column.cat.remove_unused_categories()
+        columns[name] = column
+    return pd.DataFrame(columns)
+
+
+def _as_arrow(original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str]) -> Any:
+
+    columns = {}
+    for name in released.columns:
+        column = original.column(name) if name in untouched else released[name].to_arrow()
+        if name not in untouched and released.schema[name] == schema[name]:
+            # A mean of whole seconds may lie between them: such a column keeps its finer unit.
+            with contextlib.suppress(pa.ArrowInvalid):
+                column = column.cast(original.schema.field(name).type)
+        columns[name] = column
+    # The original's metadata is left behind: it can hold a copy of a pandas index.
+    return pa.table(columns)
+
+
+Hints = dict[str, tuple[str, tuple[str, ...] | None, str]]
+
+
+def declared_kinds(source: Source) -> Hints:
+    """Columns that the file says are nominal or ordinal: name → (kind, order, why).
+
+    A measurement level of nominal or ordinal is a declaration. So are value labels for all codes that occur: the mean
+    of labelled codes would be a code without a label.
+    """
+    if source.labels is None:
+        return {}
+    hints: Hints = {}
+    for name, labels in source.labels.values.items():
+        if name in source.frame.columns and _covered(source, name, set(labels)):
+            hints[name] = (
+                "nominal",
+                None,
+                "the labels that all its codes have (declare it numeric or ordinal if it is not)",
+            )
+    for name, level in source.labels.measures.items():
+        if level in ("nominal", "ordinal") and source.frame.schema.get(name) is not None:
+            if level == "ordinal" and not source.frame.schema[name].is_numeric():
+                continue  # the file gives no order of texts
+            hints[name] = (level, None, "its measurement level in the file")
+    return hints
+
+
+def _covered(source: Source, name: str, codes: set[object]) -> bool:
+    present = source.frame[name].drop_nulls().unique().to_list()
+    return bool(present) and all(value in codes for value in present)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.attributes import Attribute, Values
 from discreet.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from discreet.data.attributes import Attribute, Values
 
 # Indicators of one nominal attribute; more would make the matrix larger than any machine we know of.
 MOST_CATEGORIES = 2_000
@@ -37,7 +34,6 @@ class Axis:
 
     def place(self, values: Values, out: NDArray[np.float64]) -> None:
         """Write the coordinates of values into the columns of `out`."""
-        import numpy as np
 
         if not self.width:
             return
@@ -62,7 +58,6 @@ class Embedding:
 
     def points(self, columns: Sequence[Values]) -> NDArray[np.float64]:
         """Vectors of records given the values of each attribute."""
-        import numpy as np
 
         points = np.zeros((len(columns[0]), sum(axis.width for axis in self.axes)))
         for axis, values, span in zip(self.axes, columns, self.spans(), strict=True):
@@ -90,7 +85,6 @@ def embed(attributes: Sequence[Attribute]) -> tuple[Embedding, list[str]]:
 
 
 def _axis(attribute: Attribute) -> Axis:
-    import numpy as np
 
     seen = attribute.values[~np.isnan(attribute.values)]
     nothing = Axis(attribute.name, np.zeros(0), 0.0)
@@ -114,7 +108,6 @@ def _axis(attribute: Attribute) -> Axis:
 
 
 def _simplex(attribute: Attribute, seen: Values, strength: float) -> Axis:
-    import numpy as np
 
     count = len(attribute.categories if attribute.categories is not None else ())
     if count > MOST_CATEGORIES:
@@ -128,7 +121,6 @@ def _simplex(attribute: Attribute, seen: Values, strength: float) -> Axis:
 
 def _mid_ranks(seen: Values, count: int) -> NDArray[np.float64]:
     """The mid-rank of each category: the mean rank of the records that have it."""
-    import numpy as np
 
     sizes = np.bincount(seen.astype(np.int64), minlength=count)
     return np.cumsum(sizes) - (sizes - 1) / 2.0

@@ -5,13 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def pattern_classes(
@@ -39,7 +37,6 @@ def pattern_classes(
     finds, until k of them show the same pattern. Records of patterns that are large enough are never touched: a small
     pattern can join a large one only by taking on all of its blanks.
     """
-    import numpy as np
 
     words = _words(missing)
     if words.shape[1] == 1:  # many times faster than comparing rows
@@ -97,7 +94,6 @@ class _Classes:
 
     def cheapest(self, small: int, join_large: bool) -> int | None:
         """The class to join with the fewest values blanked: a touched one, or one that lacks at least the same."""
-        import numpy as np
 
         own = self.words[small]
         of_mine = np.bitwise_count(self.words & ~own).sum(axis=1, dtype=np.int64)
@@ -124,7 +120,6 @@ class _Classes:
 
 def _words(patterns: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Rows of truth values as words of 64 bits."""
-    import numpy as np
 
     bits = np.packbits(patterns, axis=1, bitorder="little")
     padded = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), np.uint8)
@@ -133,7 +128,6 @@ def _words(patterns: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def _bits(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
-    import numpy as np
 
     return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[:count]
 

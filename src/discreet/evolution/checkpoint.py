@@ -2,17 +2,22 @@
 
 The file is a numpy archive (.npz) that holds no pickles, so that reading it runs no code: one member per value, its
 name "state.KEY" or "signature.KEY". It appears whole or not at all, and only its owner can read it.
+
+Many arrays in two: a population is kept as one flat array and the shapes of its parts.
+
+The state of a random generator as a text, so that a run can be kept without pickles.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import tempfile
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,9 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.checks import finite
-from discreet.evolution.moment import Moment
-from discreet.evolution.process import Process, State
-from discreet.evolution.states import inside, part
+from discreet.evolution.process import Process, State, inside, part
+from discreet.evolution.stops import Moment
 from discreet.evolution.trace import Trace
 
 FORMAT = 1
@@ -210,3 +214,66 @@ def _flush(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def pack(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Put arrays of one type and number of dimensions end to end.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        At least one; their lengths may differ.
+
+    Returns
+    -------
+    tuple of arrays
+        All elements, and a row for the shape of each array.
+    """
+    if len({(array.dtype, array.ndim) for array in arrays}) > 1:
+        raise TypeError("encode must give arrays of one type and number of dimensions")
+    shapes = np.array([array.shape for array in arrays], np.int64).reshape(len(arrays), -1)
+    return np.concatenate([array.ravel() for array in arrays]), shapes
+
+
+def unpack(flat: NDArray[Any], shapes: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """Take apart what `pack` put together; the arrays are copies.
+
+    Parameters
+    ----------
+    flat : array
+        All elements.
+    shapes : array of int
+        A row for each array.
+    """
+    ends = np.cumsum(shapes.prod(axis=1))
+    parts = np.split(flat, ends[:-1])
+    return [part.reshape(tuple(shape)).copy() for part, shape in zip(parts, shapes, strict=True)]
+
+
+def to_text(rng: np.random.Generator) -> str:
+    """The state of a generator.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        With any of numpy's bit generators.
+    """
+    return json.dumps(rng.bit_generator.state, default=_plain)
+
+
+def from_text(rng: np.random.Generator, text: str) -> None:
+    """Put a generator into a state that one of its kind was in.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        The generator to change.
+    text : str
+        What `to_text` gave.
+    """
+    rng.bit_generator.state = json.loads(text)
+
+
+def _plain(value: Any) -> Any:
+    """Arrays and numpy's own numbers, which some bit generators have in their state."""
+    return value.tolist()

@@ -5,16 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from discreet.evolution.checkpoint import Checkpoint
 from discreet.evolution.interrupt import interruptible
-from discreet.evolution.moment import Moment
 from discreet.evolution.process import Process
-from discreet.evolution.stops import Stop
+from discreet.evolution.stops import Moment, Stop
 from discreet.evolution.trace import Point, Trace
-
-if TYPE_CHECKING:
-    from discreet.evolution.checkpoint import Checkpoint
 
 Listener = Callable[[Moment, float], None]
 

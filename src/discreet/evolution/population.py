@@ -1,4 +1,11 @@
-"""What the genetic processes have in common: members, births, memory, the best ever, and how all that is kept."""
+"""What the genetic processes have in common: members, births, memory, the best ever, and how all that is kept.
+
+What individuals cost; clones are not evaluated twice.
+
+What a genetic process tells its listeners.
+
+What every genetic process can be told besides its operators.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +13,195 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, cast
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution import randomness
+from discreet.evolution import checkpoint as randomness
+from discreet.evolution.checkpoint import pack, unpack
 from discreet.evolution.checks import whole
-from discreet.evolution.events import Birth, Listener, Survival
-from discreet.evolution.memory import Evaluate, Individual, Memory
-from discreet.evolution.options import Select
-from discreet.evolution.packing import pack, unpack
-from discreet.evolution.process import State
-from discreet.evolution.selection import Floats
-from discreet.evolution.states import inside, part
-from discreet.evolution.variation import Operator, proportions
+from discreet.evolution.process import State, inside, part
+from discreet.evolution.variation import Floats, Ints, Operator, proportions
+
+Individual = TypeVar("Individual")
+
+Evaluate = Callable[[Sequence[Individual]], Sequence[float]]
+
+
+class Judged(NamedTuple):
+    """The cost of an individual, and whether it had to be computed."""
+
+    cost: float
+    computed: bool
+
+
+class Memory(Generic[Individual]):
+    """Evaluates individuals, each only once as long as it is remembered.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Costs of a list of individuals, which depend on nothing else; infinite for one that is not allowed.
+    key : callable, optional
+        Bytes that are the same for individuals that mean the same; without it all are evaluated.
+    limit : int
+        How many keys are remembered; those not met for longest are forgotten.
+    """
+
+    def __init__(
+        self,
+        evaluate: Evaluate[Individual],
+        key: Callable[[Individual], bytes] | None = None,
+        limit: int = 100_000,
+    ) -> None:
+        self.evaluate = evaluate
+        self.key = key
+        self.limit = whole("memory", limit, 0)
+        self.evaluations = 0
+        self._known: dict[bytes, float] = {}
+
+    def judge(self, individuals: Sequence[Individual]) -> list[Judged]:
+        """The costs of individuals, in their order."""
+        if self.key is None:
+            return [Judged(cost, True) for cost in self._evaluate(individuals)]
+        keys = [self.key(individual) for individual in individuals]
+        first: dict[bytes, int] = {}
+        for place, key in enumerate(keys):
+            if key not in self._known:
+                first.setdefault(key, place)
+        costs = self._evaluate([individuals[place] for place in first.values()])
+        found = dict(zip(first, costs, strict=True))
+        judged = [
+            Judged(found[key] if key in found else self._known[key], first.get(key) == place)
+            for place, key in enumerate(keys)
+        ]
+        for key, (cost, _) in zip(keys, judged, strict=True):
+            self._remember(key, cost)
+        return judged
+
+    def save(self) -> State:
+        """What is remembered, those met last at the end."""
+        return {
+            "evaluations": self.evaluations,
+            "keys": np.frombuffer(b"".join(self._known), np.uint8),
+            "lengths": np.array([len(key) for key in self._known], np.int64),
+            "costs": np.array([*self._known.values()], np.float64),
+        }
+
+    def load(self, state: State) -> None:
+        """Remember what another one has remembered."""
+        kept = cast("dict[str, Any]", state)
+        self.evaluations = int(kept["evaluations"])
+        keys = kept["keys"].tobytes()
+        ends = np.cumsum(kept["lengths"]).tolist()
+        known = [keys[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        self._known = dict(zip(known, kept["costs"].tolist(), strict=True))
+
+    def _remember(self, key: bytes, cost: float) -> None:
+        self._known.pop(key, None)  # a dictionary keeps the order of entry: the one met last goes to the end
+        self._known[key] = cost
+        if len(self._known) > self.limit:
+            del self._known[next(iter(self._known))]
+
+    def _evaluate(self, individuals: Sequence[Individual]) -> list[float]:
+        if not individuals:
+            return []
+        costs = [float(cost) for cost in self.evaluate(individuals)]
+        if len(costs) != len(individuals):
+            raise ValueError(f"evaluate gave {len(costs)} costs for {len(individuals)} individuals")
+        if any(math.isnan(cost) for cost in costs):
+            raise ValueError("evaluate gave a cost that is NaN; an individual that is not allowed costs infinity")
+        self.evaluations += len(costs)
+        return costs
+
+
+@dataclass(frozen=True)
+class Birth:
+    """A child was born and judged.
+
+    Parameters
+    ----------
+    generation : int
+        The generation it was born in; the first children belong to generation 1.
+    operator : str
+        Name of the operator that made it.
+    child : int
+        Its number; no two individuals of a process have the same.
+    cost : float
+        Its cost.
+    parents : tuple of int
+        Numbers of its parents.
+    parent_costs : tuple of float
+        What they cost.
+    computed : bool
+        Whether its cost had to be computed; a clone's is remembered.
+    """
+
+    generation: int
+    operator: str
+    child: int
+    cost: float
+    parents: tuple[int, ...]
+    parent_costs: tuple[float, ...]
+    computed: bool = True
+
+    @property
+    def parent_cost(self) -> float:
+        """What the parents cost on average."""
+        return math.fsum(self.parent_costs) / len(self.parent_costs)
+
+
+@dataclass(frozen=True)
+class Survival:
+    """A generation is over.
+
+    Parameters
+    ----------
+    generation : int
+        The generation.
+    alive : tuple of int
+        Numbers of those who live on.
+    """
+
+    generation: int
+    alive: tuple[int, ...]
+
+
+Listener = Callable[[Birth | Survival], None]
+
+
+# Costs, how many, and a random generator in; positions of the parents out.
+Select = Callable[[Floats, int, np.random.Generator], Ints]
+
+
+class Options(TypedDict, Generic[Individual], total=False):
+    """What every genetic process can be told, by name.
+
+    Parameters
+    ----------
+    generations : int
+        After how many generations the process is finished; never without.
+    key : callable
+        Bytes that are the same for individuals that mean the same, so that clones are not evaluated again.
+    memory : int
+        How many keys are remembered, 100,000 without.
+    distinct : bool
+        Whether a child that means the same as a living member finds no place, which keeps a small population from
+        ending as copies of one individual; it needs a key.
+    encode, decode : callable
+        An individual as an array, and back, to be kept; not needed where individuals are arrays.
+    listeners : iterable of callables
+        Told each birth and each survival.
+    """
+
+    generations: int | None
+    key: Callable[[Individual], bytes] | None
+    memory: int
+    distinct: bool
+    encode: Callable[[Individual], NDArray[Any]]
+    decode: Callable[[NDArray[Any]], Individual]
+    listeners: Iterable[Listener]
 
 
 @dataclass(frozen=True)

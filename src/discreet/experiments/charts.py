@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from discreet.grouping.chart_style import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, styled
+import polars as pl
+
+from discreet.release.charts import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, styled
 
 if TYPE_CHECKING:
     import altair as alt
-    import polars as pl
 
-    from discreet.release.pictures import Chart
+    from discreet.release.charts import Chart
 
 HUES = [BLUE, VERMILION, GREEN, ORANGE, "#CC79A7", "#56B4E9", INK, "#B8A800"]
 CELL = 24
@@ -39,7 +40,6 @@ def heat_map(
         Whether the colours follow the logarithm, where a few means are far above the others.
     """
     import altair as alt
-    import polars as pl
 
     cells = frame.group_by(x, y).agg(pl.col(value).mean().alias("mean"), pl.len().alias("runs")).sort(y, x)
     across, down = (cells[name].unique().sort().to_list() for name in (x, y))
@@ -87,7 +87,6 @@ def bars(
 ) -> Chart:
     """The median of a value in each category as a bar, and the middle half of the runs as a line on it."""
     import altair as alt
-    import polars as pl
 
     order = frame.select(pl.col(category).unique(maintain_order=True))[category].to_list()
     base = alt.Chart(_inline(frame.select(category, value))).encode(

@@ -1,28 +1,216 @@
-"""Methods compared: on data sets and values of k, or on tables, over several seeds."""
+"""Methods compared: on data sets and values of k, or on tables, over several seeds.
+
+The methods that enter a comparison: a name, and parameters if they are not the defaults.
+
+One run of a comparison: a method on a data set or a table, and how its result got better over time.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+import time as clock
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+from scipy import stats
+
+from discreet import methods as microdata
 from discreet._version import __version__
-from discreet.errors import InputError, whole
-from discreet.experiments.compare_methods import Entrant, entrants
-from discreet.experiments.compare_runs import grouped, suppressed
-from discreet.experiments.ranks import Comparison
-from discreet.experiments.ranks import compare as ranked
-from discreet.experiments.runs import Progress, run_all
-from discreet.experiments.statistics import need
-from discreet.experiments.store import Flat, Scalar
+from discreet.errors import DiscreetError, InputError, whole
+from discreet.evolution.loop import evolve
+from discreet.evolution.stops import MaxSeconds, MaxSteps, Stop
+from discreet.experiments.runs import Flat, Progress, Scalar, run_all
+from discreet.experiments.statistics import Comparison, need
+from discreet.experiments.statistics import compare as ranked
+from discreet.kernels.partitions.groups import total_sse
+from discreet.methods import make
+from discreet.microdata.method import Points, Run, begin
+from discreet.microdata.running import warm_up
+from discreet.tables.suppress import suppress
+from discreet.tables.suppression import registry as suppression
 
-if TYPE_CHECKING:
-    import polars as pl
 
-    from discreet.microdata.method import Points
+@dataclass(frozen=True)
+class Entrant:
+    """A method with its parameters, under the name that the user gave it.
+
+    Parameters
+    ----------
+    label : str
+        As the user wrote it: `mdav`, or `two-step:K=18,inner=memetic`.
+    method : str
+        The method.
+    params : mapping
+        Parameters that are not at their defaults.
+    """
+
+    label: str
+    method: str
+    params: Mapping[str, str] = field(default_factory=dict)
+
+
+def entrants(texts: Sequence[str], make: Callable[[str, Mapping[str, Any]], Any]) -> dict[str, Entrant]:
+    """Read the methods of a comparison, each by its label.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        `NAME`, or `NAME:PARAMETER=VALUE,…`; the same method may enter with different parameters.
+    make : callable
+        Makes a method of its name and parameters, and refuses one that there is not.
+    """
+    found: dict[str, Entrant] = {}
+    for text in texts:
+        name, _, rest = text.strip().partition(":")
+        pairs = [part.partition("=") for part in rest.split(",")] if rest else []
+        if any(not key.strip() or not equals for key, equals, _value in pairs):
+            raise InputError(
+                f"method '{text}': write it as two-step, or with parameters as two-step:K=18,inner=memetic"
+            )
+        entrant = Entrant(text.strip(), name.strip(), {key.strip(): value.strip() for key, _, value in pairs})
+        make(entrant.method, entrant.params)
+        if entrant.label in found:
+            raise InputError(f"the method {entrant.label} is named twice; name it once")
+        found[entrant.label] = entrant
+    if len(found) < 2:
+        raise InputError(
+            f"there is nothing to compare with {len(found)} method{'' if len(found) == 1 else 's'}; name at least two"
+        )
+    return found
+
+
+# The shortest time for which a search goes on when its start has used up the time.
+INSTANT = 1e-3
+
+
+def grouped(
+    data: Mapping[str, Points],
+    methods: Mapping[str, Entrant],
+    time: float,
+    steps: int | None,
+    settings: Flat,
+) -> dict[str, Any]:
+    """Partition records.
+
+    Parameters
+    ----------
+    data : mapping
+        The records of each data set.
+    methods : mapping
+        The methods by label.
+    time : float
+        Seconds of search at most.
+    steps : int, optional
+        Steps of search at most, instead of a time.
+    settings : mapping
+        `data`, `k`, `method` (a label), `seed`.
+
+    Returns
+    -------
+    dict
+        `value`, the information loss in percent; `seconds` on the clock and of the `processor`, compiling left
+        out; `steps`, `stopped`, and `trace`: pairs of seconds and value as JSON.
+    """
+
+    points, entrant = data[str(settings["data"])], methods[str(settings["method"])]
+    k, seed = int(settings["k"] or 0), int(settings["seed"] or 0)
+    try:
+        method = make(entrant.method, entrant.params)
+        warm_up(method, points.shape[1], k, {len(points)})
+        start, work = clock.perf_counter(), clock.process_time()
+        process = begin(method, points, k, Run(seed=seed, time=time, steps=steps, threads=1))
+        begun = clock.perf_counter() - start
+        outcome = evolve(process, _stop(time - begun, steps))
+    except DiscreetError as error:
+        raise _told(error, settings) from None
+    _uninterrupted(outcome.stopped)
+    scale = 100.0 / (float(total_sse(points)) or 1.0)
+    return {
+        "value": _value(float(process.cost) * scale),
+        "seconds": round(begun + outcome.seconds, 4),
+        "processor": round(clock.process_time() - work, 4),
+        "steps": outcome.steps,
+        "stopped": outcome.stopped,
+        "trace": _trace((begun + seconds, cost * scale) for _, seconds, cost in outcome.trace),
+    }
+
+
+def suppressed(
+    tables: Mapping[str, str],
+    methods: Mapping[str, Entrant],
+    time: float,
+    steps: int | None,
+    settings: Flat,
+) -> dict[str, Any]:
+    """Suppress cells of a table; the pattern is audited, as everywhere.
+
+    Parameters are those of `grouped`, with the path of each table in the place of records; `value` is the cost of the
+    secondary cells.
+    """
+
+    entrant = methods[str(settings["method"])]
+    stages: dict[str, tuple[float, float]] = {}
+
+    def hear(stage: str, _fraction: float) -> None:
+        stages.setdefault(stage, (clock.perf_counter(), clock.process_time()))
+
+    limits: dict[str, Any] = {"time": time} if steps is None else {"steps": steps}
+    try:
+        found = suppress(
+            Path(tables[str(settings["data"])]),
+            method=entrant.method,
+            params=entrant.params,
+            seed=int(settings["seed"] or 0),
+            progress=hear,
+            **limits,
+        )
+    except DiscreetError as error:
+        raise _told(error, settings) from None
+    search = found.evidence["search"]
+    _uninterrupted(search["stopped"])
+    # What is done between reading and the audit counts, not the search alone: a start is work too.
+    seconds, work = (stages["guarding"][i] - stages["protecting"][i] for i in (0, 1))
+    begun = max(0.0, seconds - float(search["seconds"]))
+    return {
+        "value": _value(float(found.cost)),
+        "seconds": round(seconds, 4),
+        "processor": round(work, 4),
+        "steps": int(search["steps"]),
+        "stopped": str(search["stopped"]),
+        "trace": _trace((begun + moment, cost) for _, moment, cost in found.trace),
+    }
+
+
+def _stop(time: float, steps: int | None) -> Stop:
+
+    return MaxSeconds(max(time, INSTANT)) if steps is None else MaxSteps(steps)
+
+
+def _uninterrupted(stopped: str) -> None:
+    """A run that was cut short by hand must not be kept as if it were whole."""
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+
+
+def _told(error: DiscreetError, settings: Flat) -> DiscreetError:
+    """The same error, with the run in which it was met."""
+    where = ", ".join(f"{name} = {settings[name]}" for name in settings if name in ("k", "seed"))
+    return type(error)(f"{settings['method']} on {settings['data']} ({where}): {error}")
+
+
+def _value(value: float) -> float:
+    """Ten digits, so that equal results are equal: sums in another order differ in the last digits."""
+    return float(f"{value:.10g}")
+
+
+def _trace(points: Iterable[tuple[float, float]]) -> str:
+    """Finite values only: a search has none before its first pattern."""
+    return json.dumps([[round(seconds, 4), _value(value)] for seconds, value in points if abs(value) < float("inf")])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +253,6 @@ class Compared:
 
         `above` is how far the median is above the least median of the case, in percent of it.
         """
-        import polars as pl
 
         value = pl.col("value")
         table = self.runs.group_by("case", "method", maintain_order=True).agg(
@@ -156,7 +343,6 @@ def check(methods: Sequence[str], ks: Sequence[int]) -> dict[str, Entrant]:
 
 def judge(frame: pl.DataFrame, unit: str) -> Compared:
     """The tests on runs."""
-    import polars as pl
 
     case = pl.format("{}, k = {}", "data", "k") if "k" in frame.columns else pl.col("data")
     frame = frame.with_columns(case.alias("case"))
@@ -175,7 +361,6 @@ def judge(frame: pl.DataFrame, unit: str) -> Compared:
 
 def _pair(runs: pl.DataFrame) -> dict[str, Any]:
     """Wilcoxon's signed-rank test of the medians of two methods."""
-    from scipy import stats
 
     one, other = runs["method"].unique(maintain_order=True).to_list()
     wide = runs.pivot("method", index="case", values="value", aggregate_function="median")
@@ -192,8 +377,6 @@ def _pair(runs: pl.DataFrame) -> dict[str, Any]:
 
 def _maker(*, tables: bool) -> Any:
     """What makes a method; it refuses a method of the other kind with a hint."""
-    from discreet.microdata import registry as microdata
-    from discreet.tables.suppression import registry as suppression
 
     own, others = (suppression, microdata) if tables else (microdata, suppression)
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from discreet._version import __version__
 from discreet.data.checks import writing
 from discreet.release.atomic import AtomicFiles
-from discreet.release.pictures import check_picture, save
+from discreet.release.charts import check_picture, save
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from discreet.release.pictures import Chart
+    from discreet.release.charts import Chart
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,6 @@ class Made:
 
     def markdown(self) -> str:
         """A paragraph on it."""
-        import platform
-
-        from discreet._version import __version__
 
         system = f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
         workers = f"{self.threads} process{'es' if self.threads > 1 else ''}"

@@ -1,14 +1,22 @@
-"""Records of a user as the points that a study works on."""
+"""Records of a user as the points that a study works on.
+
+Where the data sets of the literature are; they are not part of this package.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from discreet.columns import Config, load
+from discreet.data.dataset import accept
+from discreet.data.embedding import embed
 from discreet.errors import InputError, whole
-
-if TYPE_CHECKING:
-    from discreet.microdata.method import Points
+from discreet.microdata.method import Points
+from discreet.microdata.protection import declare, read_attributes
 
 
 def records(data: Any, *, k: int, config: Path | None = None, quasi: Any = None, **said: Any) -> Points:
@@ -28,12 +36,6 @@ def records(data: Any, *, k: int, config: Path | None = None, quasi: Any = None,
         Other roles (`confidential`, `identifier`, `ignore`) and types (`numeric`, `nominal`, `ordinal`, `date`,
         `weights`) of columns.
     """
-    import numpy as np
-
-    from discreet.data.config import Config, load
-    from discreet.data.dataset import accept
-    from discreet.data.embedding import embed
-    from discreet.microdata.releasing import declare, read_attributes
 
     roles = {name: said.pop(name, None) for name in ("confidential", "identifier", "ignore")}
     if quasi is None and config is None:
@@ -57,3 +59,26 @@ def records(data: Any, *, k: int, config: Path | None = None, quasi: Any = None,
     if not points.shape[1]:
         raise InputError(f"{dataset.name}: all quasi-identifiers are constant; there is nothing to study")
     return np.ascontiguousarray(points)
+
+
+VARIABLE = "DISCREET_REFERENCE_DATA"
+
+
+def reference(name: str) -> Path:
+    """Find a file of the reference data.
+
+    Parameters
+    ----------
+    name : str
+        Its path within the reference data, such as `microdata/census.csv`.
+    """
+    said = os.environ.get(VARIABLE)
+    # Beside the project, if it is used from its own folder.
+    folder = Path(said) if said else Path(__file__).resolve().parents[4] / "shared" / "data"
+    path = folder / name
+    if not path.is_file():
+        raise InputError(
+            f"the reference data set {name} is not here: it was looked for at {path}; name the folder that holds it in "
+            f"the environment variable {VARIABLE}"
+        )
+    return path

@@ -1,19 +1,262 @@
-"""Many runs of one task: on all processors, kept as they end, each done once."""
+"""Many runs of one task: on all processors, kept as they end, each done once.
+
+Runs kept on disk as they end, so that a study can be interrupted and goes on where it was.
+
+Processes that each do one run at a time, and as many runs in a row as make the way to them worth while.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
 
-from discreet.errors import InputError, whole
-from discreet.experiments.store import Flat, Scalar, Store, key
-from discreet.experiments.workers import Task, work
+import polars as pl
 
-if TYPE_CHECKING:
-    import polars as pl
+from discreet.errors import DiscreetError, InputError, whole
+
+Scalar = str | int | float | bool | None
+Flat = Mapping[str, Scalar]
+
+FILE = "runs.jsonl"
+
+
+def key(settings: Flat) -> str:
+    """The one text that stands for some settings, whatever their order."""
+    return json.dumps(dict(settings), sort_keys=True, ensure_ascii=False)
+
+
+class Store:
+    """A folder with a file of one line per run: its settings and its result.
+
+    A line counts once its end is on the disk. What a killed process left of a line is cut off when the file is opened
+    again, and the run is done again; a run whose line is there is not.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; made if it is not there.
+    about : mapping
+        What all runs have in common (the data, k, the version). A folder with runs about something else is refused.
+    """
+
+    def __init__(self, folder: Path, about: Flat) -> None:
+        self.file = folder / FILE
+        self.done: dict[str, dict[str, Scalar]] = {}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise InputError(
+                f"{self.file}: the runs cannot be kept ({error.strerror}); choose another folder"
+            ) from None
+        try:
+            self._lock()
+            self._read(about)
+        except BaseException:
+            os.close(self._handle)
+            raise
+
+    def _lock(self) -> None:
+        """Keep a second study out of the same file; the system lets go of the lock when a process dies."""
+        try:
+            import fcntl
+        except ImportError:  # a system without such locks
+            return
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(
+                f"{self.file}: another study is writing to it; wait for its end, or choose another folder"
+            ) from None
+
+    def _read(self, about: Flat) -> None:
+        content = self.file.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):  # the process was killed within a line
+            os.ftruncate(self._handle, whole)
+        os.lseek(self._handle, 0, os.SEEK_END)
+        lines = content[:whole].splitlines()
+        if not lines:
+            self._write([{"about": dict(about)}])
+        for number, line in enumerate(lines, 1):
+            try:
+                entry = json.loads(line)
+                if number == 1:
+                    self._check(entry["about"], about)
+                else:
+                    self.done.setdefault(key(entry["settings"]), entry["result"])
+            except (ValueError, KeyError, TypeError) as error:
+                if isinstance(error, InputError):
+                    raise
+                raise InputError(
+                    f"{self.file}, line {number}: the line is damaged; delete it, and the run is done again"
+                    if number > 1
+                    else f"{self.file}: this is no file of runs; choose another folder"
+                ) from None
+
+    def _check(self, kept: Flat, about: Flat) -> None:
+        for name in (*about, *(name for name in kept if name not in about)):
+            if kept.get(name) != about.get(name):
+                raise InputError(
+                    f"{self.file}: these runs have another {name} ({kept.get(name)}, now {about.get(name)}); choose "
+                    "another folder, or remove this one to begin anew"
+                )
+
+    def append(self, runs: Iterable[tuple[Flat, Flat]]) -> None:
+        """Keep runs: they are on the disk when this returns."""
+        runs = list(runs)
+        self._write([{"settings": dict(settings), "result": dict(result)} for settings, result in runs])
+        for settings, result in runs:
+            self.done[key(settings)] = dict(result)
+
+    def _write(self, entries: Iterable[Mapping[str, object]]) -> None:
+        text = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries).encode()
+        try:
+            while text:
+                text = text[os.write(self._handle, text) :]
+            os.fsync(self._handle)
+        except OSError as error:
+            raise InputError(
+                f"{self.file}: a run could not be kept ({error.strerror}); those before it are there, and the study "
+                "goes on from them when it is started again"
+            ) from None
+
+    def close(self) -> None:
+        """Let others use the file."""
+        with contextlib.suppress(OSError):
+            os.close(self._handle)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+Task = Callable[[Flat], Mapping[str, object]]
+Done = list[tuple[Flat, Flat]]
+
+# Seconds of work that are handed over, and kept, at a time.
+HANDFUL = 0.25
+MOST = 500
+# Processes work side by side on runs: within a run one thread is enough.
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+_task: Task | None = None
+
+
+def work(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]:
+    """Do runs, in handfuls; they come back as they end, in no particular order.
+
+    Parameters
+    ----------
+    task : callable
+        Makes flat results of flat settings. With several processes it is pickled, once for each.
+    settings : sequence of dicts
+        One for each run.
+    processes : int
+        How many processes work; 1 is this one.
+    """
+    if processes == 1 or len(settings) < 2:
+        yield from _here(task, settings)
+    else:
+        yield from _there(task, settings, min(processes, len(settings)))
+
+
+def _here(task: Task, settings: Sequence[Flat]) -> Iterator[Done]:
+    handful: Done = []
+    start = time.perf_counter()
+    for setting in settings:
+        handful.append((setting, _result(task, setting)))
+        if time.perf_counter() - start > HANDFUL:
+            yield handful
+            handful, start = [], time.perf_counter()
+    if handful:
+        yield handful
+
+
+def _there(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]:
+
+    place, size = 0, 1
+    running: set[Future[tuple[Done, float]]] = set()
+    with _single_threaded():
+        pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_begin, initargs=(task,))
+        try:
+            while place < len(settings) or running:
+                while place < len(settings) and len(running) < 2 * processes:
+                    # The last handfuls are small, so that all processes end together.
+                    count = max(1, min(size, (len(settings) - place) // (2 * processes)))
+                    running.add(pool.submit(_some, settings[place : place + count]))
+                    place += count
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    done, seconds = future.result()
+                    size = max(1, min(MOST, int(HANDFUL / max(seconds / len(done), 1e-6))))
+                    yield done
+        except BrokenProcessPool:
+            raise DiscreetError(
+                "a process that did runs was ended from outside, perhaps because memory was short; runs that are kept "
+                "are not lost: start again, with fewer threads"
+            ) from None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(task: Task) -> None:
+    # Ctrl-C reaches all processes of a terminal; the first one decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    global _task
+    _task = task
+
+
+def _leave_with_parent() -> None:
+    """End this process if the first one dies: it would wait for work for ever."""
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _some(settings: Sequence[Flat]) -> tuple[Done, float]:
+    assert _task is not None
+    start = time.perf_counter()
+    return [(setting, _result(_task, setting)) for setting in settings], time.perf_counter() - start
+
+
+def _result(task: Task, setting: Flat) -> Flat:
+    """The result as plain Python: numpy's numbers cannot be written as JSON."""
+    return {name: value.item() if hasattr(value, "item") else value for name, value in task(setting).items()}  # type: ignore[misc]
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Let processes that start now compute on one thread each; they read this when they load the libraries."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
 
 # Told how far along the runs are, in [0, 1], and how many seconds are left.
 Progress = Callable[[float, float], None]
@@ -51,7 +294,6 @@ def run_all(
     polars.DataFrame
         A row for each of the settings, in their order: settings and results.
     """
-    import polars as pl
 
     whole("threads", threads, 1)
     keys = [key(setting) for setting in settings]

@@ -2,30 +2,189 @@
 
 A. Solanas, A. Martínez-Ballesté, J. M. Mateo-Sanz, J. Domingo-Ferrer, Multivariate microaggregation based genetic
 algorithms, 3rd International IEEE Conference on Intelligent Systems (2006) 65-70, section IV.
+
+The values that a study tries: a grid over some parameters of a method.
+
+One run of a partition method, measured: the task of studies of microdata.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import polars as pl
 
 from discreet._version import __version__
 from discreet.errors import InputError, whole
-from discreet.experiments.grid import Grid, checked, combinations
-from discreet.experiments.measured import measured
-from discreet.experiments.runs import Progress, run_all
+from discreet.evolution.process import Process
+from discreet.experiments.runs import Flat, Progress, Scalar, key, run_all
 from discreet.experiments.statistics import ALPHA, Anova, anova, groups, need
-from discreet.experiments.store import Scalar, key
+from discreet.methods import make
+from discreet.microdata.method import Points, Run, begin
+from discreet.microdata.partition import partition
 
-if TYPE_CHECKING:
-    import polars as pl
+Grid = dict[str, tuple[Scalar, ...]]
 
-    from discreet.microdata.method import Points
+MOST = 10_000
+
+
+def parse(texts: Iterable[str], method: str) -> Grid:
+    """Read factors of a study, as a command line has them.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        `name=low:high:step`, both ends included, or `name=a,b,c`.
+    method : str
+        The method whose parameters they are.
+    """
+    grid: Grid = {}
+    for text in texts:
+        name, found, values = text.partition("=")
+        name = name.strip()
+        if not found or not name or not values.strip():
+            raise InputError(f"grid '{text}': write it as mutation=0:1:0.1 or as mutation=0.1,0.2,0.5")
+        if name in grid:
+            raise InputError(f"grid '{text}': {name} has a grid already; give all its values in one")
+        grid |= checked({name: _range(text, values) if ":" in values else values.split(",")}, method)
+    return grid
+
+
+def checked(grid: Mapping[str, Sequence[Any]], method: str) -> Grid:
+    """The grid with values of the parameters' types; unknown factors and grids of one value are refused."""
+    if not grid:
+        make(method, {})
+        raise InputError("a study needs a grid, such as mutation=0:1:0.1: nothing varies without one")
+    result: Grid = {}
+    for name, values in grid.items():
+        made = [
+            getattr(make(method, {name: value.strip() if isinstance(value, str) else value}), name) for value in values
+        ]
+        if any(not isinstance(value, str | int | float | None) for value in made):
+            raise InputError(f"the parameter {name} of {method} is not a single value and cannot be a factor")
+        different = tuple(dict.fromkeys(made))
+        if len(different) < 2:
+            raise InputError(f"the grid of {name} has one value; a factor needs at least two to be compared")
+        result[name] = different
+    return result
+
+
+def combinations(grid: Grid, method: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Scalar]]:
+    """Every combination of the grid's values, the last factor varying fastest; each is one the method takes."""
+    fixed = dict(params or {})
+    twice = [name for name in grid if name in fixed]
+    if twice:
+        raise InputError(f"{twice[0]} has a grid and a fixed value; leave one of them out")
+    every = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    for each in every:
+        make(method, fixed | each)
+    return every
+
+
+def _range(text: str, values: str) -> list[str]:
+    """`0:1:0.1` in decimal arithmetic, so that the fourth value is 0.3 and not 0.30000000000000004."""
+    try:
+        low, high, step = (Decimal(part.strip()) for part in values.split(":"))
+        if not (low.is_finite() and high.is_finite() and step.is_finite()):
+            raise ValueError
+    except (ValueError, InvalidOperation):
+        raise InputError(f"grid '{text}': a range is low:high:step with three numbers, such as 0:1:0.1") from None
+    if step <= 0 or high < low:
+        raise InputError(f"grid '{text}': the step must be above 0, and the high end not below the low one")
+    count = int((high - low) / step) + 1
+    if count > MOST:
+        raise InputError(f"grid '{text}': {count:,} values are too many; at most {MOST:,} are tried")
+    return [format((low + i * step).normalize(), "f") for i in range(count)]
+
+
+# At the target a run may be off by the rounding of a sum.
+EQUAL = 1e-9
+# Records that are enough to have a method's code loaded; none is too slow for so many.
+FEW = 16
+
+_rehearsed: set[str] = set()
+
+
+def measured(
+    points: Points,
+    k: int,
+    method: str,
+    params: Flat,
+    steps: int | None,
+    target: float | None,
+    settings: Flat,
+) -> dict[str, Any]:
+    """Run a method on points until it ends.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        The records.
+    k : int
+        Least size of a group.
+    method : str
+        The method.
+    params : mapping
+        Parameters that are the same in all runs.
+    steps : int, optional
+        Steps of search at most; without, until the method ends by itself.
+    target : float, optional
+        The least SSE there can be: a run that has reached it cannot improve, and is over.
+    settings : mapping
+        The seed, as `seed`, the number of the run, as `run`, and parameters of this run alone.
+
+    Returns
+    -------
+    dict
+        `sse`; `converged`, the generation (or the step, where a method has no generations) that found it; `seconds` of
+        the processor.
+    """
+
+    _rehearse(method, points, k)
+    own = {name: value for name, value in settings.items() if name not in ("seed", "run")}
+    start = time.process_time()
+    process = begin(make(method, {**params, **own}), points, k, Run(seed=int(settings["seed"] or 0), threads=1))
+    improved = _advanced(process, steps, target)
+    return {
+        "sse": float(process.cost),
+        "converged": int(getattr(process, "converged", improved)),
+        "seconds": round(time.process_time() - start, 4),
+    }
+
+
+def _rehearse(method: str, points: Points, k: int) -> None:
+    """Take one step once in each process, so that no run's seconds are those of loading compiled code."""
+
+    if method in _rehearsed:
+        return
+    _rehearsed.add(method)
+    process = begin(make(method, {}), points[: max(FEW, 2 * k)], k, Run(threads=1))
+    if not process.finished:
+        process.advance()
+
+
+def _advanced(process: Process[Any], steps: int | None, target: float | None) -> int:
+    """Run a process to its end; the step that last made it better."""
+    step = improved = 0
+    least = float(process.cost)
+    while not process.finished and (steps is None or step < steps):
+        if target is not None and least <= target * (1 + EQUAL):
+            break
+        process.advance()
+        step += 1
+        if process.cost < least:
+            least, improved = float(process.cost), step
+    return improved
+
 
 TESTS: tuple[Literal["tukey"], Literal["scheffe"]] = ("tukey", "scheffe")
 # Up to so many records the optimum is proven in about a second.
@@ -44,7 +203,6 @@ class Step:
 
     def best(self, factor: str) -> list[Scalar] | None:
         """The values that Tukey's test does not tell from the best one; None where the factor does not matter."""
-        import polars as pl
 
         if factor not in self.groups:
             return None
@@ -161,7 +319,6 @@ def analyse(frame: pl.DataFrame, factors: tuple[str, ...], optimum: float | None
     3. Analysis of variance of the convergence epoch within the best group, those values that Tukey's test does not tell
     from the best. 4. Groups of the values of the factors that matter there.
     """
-    import polars as pl
 
     quality = _step(frame, "sse", factors)
     kept = frame
@@ -198,7 +355,6 @@ def seed_of(settings: Mapping[str, Scalar]) -> int:
 
 def proven(points: Points, k: int) -> float | None:
     """The least SSE there can be, if it is proven in a few seconds."""
-    from discreet.microdata.partition import partition
 
     if not 2 * k <= len(points) <= PROVABLE:
         return None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from discreet.experiments.charts import bars, heat_map, side_by_side
 from discreet.experiments.page import Block, Made, Page, Picture, Section, Table, Text, spans
 from discreet.experiments.sensitivity import Sensitivity, Step
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NAMES = {"tukey": "Tukey", "scheffe": "Scheffé"}
 WORDS = {"sse": "SSE", "converged": "convergence epoch"}

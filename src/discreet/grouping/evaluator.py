@@ -1,26 +1,66 @@
-"""What a grouping loses and risks, put together of what its groups do: each group is protected and measured once."""
+"""What a grouping loses and risks, put together of what its groups do: each group is protected and measured once.
+
+Things kept as long as there is room for them; those not asked for longest go first.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from discreet.errors import InputError
 from discreet.evolution.parallel import mapped
-from discreet.grouping.cache import Cache
-from discreet.grouping.canonical import Group, Labels, groups
-from discreet.grouping.linking import linker
-from discreet.grouping.part import Part, part_of
+from discreet.grouping.candidates import Group, Labels, groups
+from discreet.grouping.linkage import linker
+from discreet.grouping.parts import Inner, Part, part_of
+from discreet.grouping.space import Space
+from discreet.measures.choices import Choices
 from discreet.measures.interval import RECORD_WISE, WIDTHS
 
-if TYPE_CHECKING:
-    from discreet.grouping.inner import Inner
-    from discreet.grouping.space import Space
-    from discreet.measures.choices import Choices
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Cache(Generic[Key, Value]):
+    """Keeps values of given sizes within a limit.
+
+    Parameters
+    ----------
+    limit : int
+        What the sizes may add up to.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.size = 0
+        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Key) -> Value | None:
+        """What is kept under a key, if it is."""
+        found = self._kept.get(key)
+        if found is None:
+            return None
+        self._kept.move_to_end(key)
+        return found[0]
+
+    def put(self, key: Key, value: Value, size: int) -> None:
+        """Keep a value; what is larger than all there is room for is not kept."""
+        if key in self._kept or size > self.limit:
+            return
+        self._kept[key] = (value, size)
+        self.size += size
+        while self.size > self.limit:
+            _, (_, freed) = self._kept.popitem(last=False)
+            self.size -= freed
+
 
 # The share of the memory that is for clusters; the rest is for tables of distances.
 FOR_PARTS = 0.25

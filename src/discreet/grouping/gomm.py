@@ -1,23 +1,36 @@
-"""The methods `gomm` and `d-gomm`."""
+"""The methods `gomm` and `d-gomm`.
+
+How many clones of one grouping a population may have.
+
+Generations in which each operator has a stream of chance of its own, and clones have limited room.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from itertools import groupby
+from typing import Any, Literal
 
-from discreet.errors import InputError, whole
-from discreet.microdata.checks import one_of
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from discreet.evolution.events import Listener
-    from discreet.evolution.process import Process
-    from discreet.evolution.variation import Operator
-    from discreet.grouping.candidate import Candidate
-    from discreet.grouping.canonical import Labels
-    from discreet.grouping.objective import Objective
+from discreet.errors import InputError, one_of, whole
+from discreet.evolution.genetic import Generational
+from discreet.evolution.population import Birth, Listener, Member
+from discreet.evolution.process import Process
+from discreet.evolution.variation import Operator
+from discreet.grouping.candidates import (
+    MUTATIONS,
+    Candidate,
+    Labels,
+    candidate,
+    candidate_key,
+    change_k,
+    cross,
+    random_grouping,
+)
+from discreet.grouping.objective import Objective
 
 
 @dataclass(frozen=True)
@@ -71,8 +84,6 @@ class Gomm:
 
     def initial(self, rivals: Iterable[Labels], attributes: int, ks: int, rng: np.random.Generator) -> list[Candidate]:
         """The candidates to begin with: the rivals at each k unless all are to be random, and random ones."""
-        from discreet.grouping.candidate import candidate
-        from discreet.grouping.operators import random_grouping
 
         known = [] if self.start == "random" else [candidate(labels, k) for k in range(ks) for labels in rivals]
         missing = max(self.population - len(known), 0)
@@ -80,8 +91,6 @@ class Gomm:
 
     def operators(self, ks: int = 1) -> list[Operator[Candidate]]:
         """Crossover, the mutations, and where there are several k one that changes it."""
-        from discreet.evolution.variation import Operator
-        from discreet.grouping.candidate import MUTATIONS, change_k, cross
 
         made: list[Operator[Candidate]] = []
         if self.crossovers:
@@ -102,8 +111,6 @@ class Gomm:
         remember: bool = True,
     ) -> Process[Candidate]:
         """Begin the search; `remember` tells whether clones are recognised."""
-        from discreet.grouping.candidate import key
-        from discreet.grouping.streams import Streams
 
         return Streams(
             initial,
@@ -112,7 +119,7 @@ class Gomm:
             rng=rng,
             patience=self.waits,
             generations=self.generations,
-            key=key if remember else None,
+            key=candidate_key if remember else None,
             copies=self.copies,
             listeners=listeners,
         )
@@ -145,3 +152,58 @@ class DGomm(Gomm):
     def waits(self) -> int | None:
         """Generations without success after which an operator is applied no more."""
         return self.patience
+
+
+Members = list[Member[Candidate]]
+
+
+def told_apart(members: Iterable[Member[Candidate]], copies: int) -> tuple[Members, Members]:
+    """Members without too many clones, and those that are too many.
+
+    Parameters
+    ----------
+    members : iterable of Member
+        In the order of preference.
+    copies : int
+        How many there may be of each grouping; 0 for any number.
+    """
+    seen: Counter[bytes] = Counter()
+    first: Members = []
+    others: Members = []
+    for member in members:
+        name = candidate_key(member.individual)
+        seen[name] += 1
+        (others if copies and seen[name] > copies else first).append(member)
+    return first, others
+
+
+class Streams(Generational[Candidate]):
+    """Generations whose chance depends on seed, generation and operator, and on nothing that happened before.
+
+    So an operator that is dropped changes nothing for the others: as long as its children would not have lived on, the
+    search goes the same way without them. That is what lets D-GOMM reach what GOMM does with the same seed.
+
+    Parameters
+    ----------
+    *arguments, **options
+        As for `Generational`.
+    copies : int
+        How many clones of one grouping may live beside others; 0 for any number.
+    """
+
+    def __init__(self, *arguments: Any, copies: int = 0, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._copies = copies
+        self._seed = int(self._rng.integers(2**63))
+
+    def _clones_last(self, members: list[Member[Candidate]]) -> list[Member[Candidate]]:
+        first, others = told_apart(members, self._copies)
+        return first + others
+
+    def _breed(self, operators: Iterable[Operator[Candidate]]) -> list[tuple[Member[Candidate], Birth]]:
+        children = []
+        numbers = {operator.name: number for number, operator in enumerate(self.operators)}
+        for name, alike in groupby(operators, key=lambda operator: operator.name):
+            self._rng = np.random.default_rng([self._seed, self.generation, numbers[name]])
+            children += super()._breed(alike)
+        return children

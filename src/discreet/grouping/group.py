@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InputError, whole
 
 if TYPE_CHECKING:
-    from discreet.data.config import Config
+    from discreet.columns import Config
     from discreet.grouping.result import Grouping
-    from discreet.microdata.settings import Settings
+    from discreet.microdata.options import Settings
 
     Names = str | Sequence[str]
 
@@ -183,21 +183,18 @@ def group(
     """
     from dataclasses import asdict
 
-    from discreet.data.config import Config, load
+    from discreet.columns import Config, as_names, load
     from discreet.data.dataset import accept
-    from discreet.data.keywords import as_names
-    from discreet.grouping.account import account
     from discreet.grouping.evaluator import Evaluator
-    from discreet.grouping.inner import Inner
     from discreet.grouping.methods import make
     from discreet.grouping.objective import Objective, Weights
+    from discreet.grouping.parts import Inner
     from discreet.grouping.result import Grouping
     from discreet.grouping.rivals import rivals
-    from discreet.grouping.searching import search
+    from discreet.grouping.search import account, compile_kernels, search
     from discreet.grouping.space import Space
-    from discreet.grouping.warming import compile_kernels
     from discreet.measures.choices import Choices
-    from discreet.microdata.releasing import declare, read_attributes
+    from discreet.microdata.protection import declare, read_attributes
 
     tell = progress or _silent
     said = Config() if config is None else load(config)
@@ -280,7 +277,7 @@ def _settings(said: Config, **given: Any) -> Settings:
     """k, time, steps, seed and threads; what a configuration says of steps and method is about a protection."""
     from dataclasses import replace
 
-    from discreet.microdata.settings import Settings
+    from discreet.microdata.options import Settings
 
     kept = {name: value for name, value in said.options.items() if name in ("missing", "time", "seed", "threads")}
     return Settings.settle(replace(said, options=kept), **given)

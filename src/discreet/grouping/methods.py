@@ -6,13 +6,11 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 from discreet.errors import InputError
-from discreet.microdata.values import convert
-
-if TYPE_CHECKING:
-    from discreet.grouping.gomm import Gomm
+from discreet.grouping.gomm import Gomm
+from discreet.methods import convert
 
 METHODS = {
     "gomm": "discreet.grouping.gomm:Gomm",

@@ -1,20 +1,78 @@
-"""What a search makes small: the score of a candidate. By the way, all that is worth choosing is kept."""
+"""What a search makes small: the score of a candidate. By the way, all that is worth choosing is kept.
+
+The front of trade-offs: what loses less than everything that risks no more.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Generic, NamedTuple, TypeVar
 
 from discreet.errors import InputError
-from discreet.grouping.cache import Cache
-from discreet.grouping.candidate import Candidate, key
-from discreet.grouping.evaluator import Figures
-from discreet.grouping.front import Front
+from discreet.grouping.candidates import Candidate, candidate_key
+from discreet.grouping.evaluator import Cache, Evaluator, Figures
 
-if TYPE_CHECKING:
-    from discreet.grouping.evaluator import Evaluator
+What = TypeVar("What")
+# The corner that areas are measured from: everything lost, everybody found.
+WORST = 100.0
+
+
+class Trade(NamedTuple, Generic[What]):
+    """What loses and risks so much."""
+
+    il: float
+    dr: float
+    what: What
+
+
+class Front(Generic[What]):
+    """Keeps all that is not dominated by another: no other loses no more and risks no more. Of equals the first stays.
+
+    The trades are in the order of rising loss, and so of falling risk.
+    """
+
+    def __init__(self) -> None:
+        self.trades: list[Trade[What]] = []
+
+    def offer(self, il: float, dr: float, what: What) -> bool:
+        """Take something up unless it is dominated, and drop what it dominates; tell whether it was taken."""
+        if not (math.isfinite(il) and math.isfinite(dr)):
+            return False
+        after = bisect_right(self.trades, il, key=lambda trade: trade.il)
+        if after and self.trades[after - 1].dr <= dr:  # of those that lose no more the one that risks least
+            return False
+        first = bisect_left(self.trades, il, key=lambda trade: trade.il)
+        last = first
+        while last < len(self.trades) and self.trades[last].dr >= dr:
+            last += 1
+        self.trades[first:last] = [Trade(il, dr, what)]
+        return True
+
+    @property
+    def hypervolume(self) -> float:
+        """Share, in percent, of all combinations of loss and risk from 0 to 100 that the front dominates."""
+        return hypervolume((trade.il, trade.dr) for trade in self.trades)
+
+
+def hypervolume(points: Iterable[tuple[float, float]]) -> float:
+    """The share of the square from (0, 0) to (100, 100), in percent, that lies above and right of some points.
+
+    Parameters
+    ----------
+    points : iterable of pairs of float
+        What is to be small, in any order; dominated points add nothing.
+    """
+    area, lowest = 0.0, WORST
+    # From left to right, each point adds the strip between the risk reached so far and its own.
+    for il, dr in sorted(points):
+        if il < WORST and dr < lowest:
+            area += (WORST - il) * (lowest - dr)
+            lowest = dr
+    return 100.0 * area / WORST**2
+
 
 # How many candidates are remembered.
 REMEMBERED = 100_000
@@ -78,7 +136,7 @@ class Objective:
 
     def figures(self, candidates: Sequence[Candidate]) -> list[Figures]:
         """The measures of candidates; of clones they are computed once."""
-        keys = [key(one) if self._remember else place.to_bytes(8) for place, one in enumerate(candidates)]
+        keys = [candidate_key(one) if self._remember else place.to_bytes(8) for place, one in enumerate(candidates)]
         found = {name: self._known.get(name) for name in keys}
         for place, evaluator in enumerate(self.evaluators):
             fresh = {name: one for name, one in zip(keys, candidates, strict=True) if one[0] == place}

@@ -1,20 +1,30 @@
-"""The method `pareto`."""
+"""The method `pareto`.
+
+Who dominates whom among points of loss and risk, and how crowded it is round them: plain functions on arrays.
+
+References
+----------
+K. Deb, A. Pratap, S. Agarwal, T. Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II, IEEE
+Transactions on Evolutionary Computation 6 (2002) 182-197.
+
+A genetic process that makes two things small at once: loss and risk.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Unpack
 
-from discreet.grouping.gomm import Gomm
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from discreet.evolution.events import Listener
-    from discreet.evolution.process import Process
-    from discreet.grouping.candidate import Candidate
-    from discreet.grouping.objective import Objective
+from discreet.evolution.population import Listener, Member, Options, Population
+from discreet.evolution.process import Process, State
+from discreet.evolution.variation import Operator
+from discreet.grouping.candidates import Candidate, candidate_key
+from discreet.grouping.gomm import Gomm, told_apart
+from discreet.grouping.objective import Objective
 
 
 @dataclass(frozen=True)
@@ -49,8 +59,6 @@ class Pareto(Gomm):
         remember: bool = True,
     ) -> Process[Candidate]:
         """Begin the search."""
-        from discreet.grouping.candidate import key
-        from discreet.grouping.nondominated import NonDominated
 
         return NonDominated(
             initial,
@@ -58,7 +66,127 @@ class Pareto(Gomm):
             self.operators(len(objective.evaluators)),
             rng=rng,
             generations=self.generations,
-            key=key if remember else None,
+            key=candidate_key if remember else None,
             copies=self.copies,
             listeners=listeners,
         )
+
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def ranks(points: Floats) -> Ints:
+    """0 for points that no other dominates, 1 for those that only these dominate, and so on.
+
+    Parameters
+    ----------
+    points : array of shape (n, 2)
+        What is to be small; infinite for what is not allowed.
+    """
+    n = len(points)
+    no_more = (points[:, None, :] <= points[None, :, :]).all(axis=2)
+    less = (points[:, None, :] < points[None, :, :]).any(axis=2)
+    dominates = np.logical_and(no_more, less)
+    found = np.full(n, -1)
+    level = 0
+    while (found < 0).any():
+        left = found < 0
+        found[left & ~dominates[left].any(axis=0)] = level
+        level += 1
+    return found
+
+
+def crowding(points: Floats, rank: Ints) -> Floats:
+    """How far apart the neighbours of a point in its front are; infinite at the ends. Far apart is good.
+
+    Parameters
+    ----------
+    points : array of shape (n, 2)
+        What is to be small.
+    rank : array of int
+        The front of each point.
+    """
+    room = np.zeros(len(points))
+    for level in np.unique(rank):
+        members = np.flatnonzero(rank == level)
+        for column in range(points.shape[1]):
+            order = members[np.argsort(points[members, column], kind="stable")]
+            values = points[order, column]
+            room[order[[0, -1]]] = np.inf
+            if values[0] < values[-1] < np.inf:
+                room[order[1:-1]] += (values[2:] - values[:-2]) / (values[-1] - values[0])
+    return room
+
+
+class NonDominated(Population[Candidate]):
+    """Generations by non-dominated sorting: the better fronts live on, of the last one those with more room.
+
+    Its cost is the share of all combinations of loss and risk, in percent, that the front found so far does not
+    dominate.
+
+    Parameters
+    ----------
+    population : iterable of candidates
+        Those to begin with; there will always be as many.
+    objective : Objective
+        What is to be small.
+    operators : iterable of Operator
+        How children are made; each is applied `times` times in a generation.
+    rng : numpy.random.Generator
+        Source of randomness.
+    copies : int
+        How many clones of one candidate may live beside others; 0 for any number.
+    **options : Options
+        As for every genetic process.
+    """
+
+    def __init__(
+        self,
+        population: Iterable[Candidate],
+        objective: Objective,
+        operators: Iterable[Operator[Candidate]],
+        *,
+        rng: np.random.Generator,
+        copies: int = 1,
+        **options: Unpack[Options[Candidate]],
+    ) -> None:
+        super().__init__(population, objective.evaluate, operators, select=self._tournament, rng=rng, **options)
+        self._objective, self._copies = objective, copies
+        self._size = len(self.members)
+        self._preference = np.zeros(self._size)
+
+    @property
+    def cost(self) -> float:
+        """Share of all trade-offs, in percent, that nothing found so far dominates."""
+        return 100.0 - self._objective.front.hypervolume
+
+    def _succeed(self) -> None:
+        self._preference = self._preferred(self.members)
+        applied = [operator for operator in self.operators for _ in range(int(operator.times))]
+        children = [child for child, _ in self._breed(applied)]
+        pool, clones = told_apart([*self.members, *children], self._copies)
+        pool += clones[: max(self._size - len(pool), 0)]
+        order = np.argsort(self._preferred(pool), kind="stable")
+        self.members = [pool[place] for place in order[: self._size]]
+
+    def _preferred(self, members: list[Member[Candidate]]) -> NDArray[np.float64]:
+        """Places in the order of preference, 0 for the best: by front, then by room."""
+        figures = self._objective.figures([member.individual for member in members])
+        points = np.array([[found.il, found.dr] for found in figures])
+        rank = ranks(points)
+        order = np.lexsort((-crowding(points, rank), rank))
+        places = np.empty(len(members))
+        places[order] = np.arange(len(members))
+        return places
+
+    def _tournament(self, _costs: NDArray[np.float64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The preferred one of two, for each parent."""
+        drawn = rng.integers(self._size, size=(count, 2))
+        winners: NDArray[np.int64] = drawn[np.arange(count), np.argmin(self._preference[drawn], axis=1)]
+        return winners
+
+    def load(self, state: State) -> None:
+        """Go on from a saved state; the front starts anew from the members."""
+        super().load(state)
+        self._objective.evaluate([member.individual for member in self.members])

@@ -12,15 +12,13 @@ Fuzziness and Knowledge-Based Systems 16 (2008) 121-138.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import cut_tree, leaves_list, linkage
+from scipy.spatial.distance import squareform
 
-from discreet.grouping.canonical import Labels, canonical, key
-
-if TYPE_CHECKING:
-    from discreet.grouping.space import Space
+from discreet.grouping.candidates import Labels, canonical, key
+from discreet.grouping.space import Space
 
 
 def rivals(space: Space) -> dict[str, Labels]:
@@ -68,8 +66,6 @@ def correlations(space: Space) -> NDArray[np.float64]:
 
 def _tree(related: NDArray[np.float64]) -> NDArray[np.float64]:
     """The hierarchical clustering of attributes by how far from related they are (average linkage)."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
 
     tree: NDArray[np.float64] = linkage(squareform(1.0 - related, checks=False), "average")
     return tree
@@ -77,14 +73,12 @@ def _tree(related: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _together(tree: NDArray[np.float64], count: int) -> Labels:
     """The tree cut into so many groups."""
-    from scipy.cluster.hierarchy import cut_tree
 
     return canonical(cut_tree(tree, n_clusters=count)[:, 0])
 
 
 def _apart(tree: NDArray[np.float64], count: int) -> Labels:
     """So many groups, to which the attributes are dealt out in the order of the tree: neighbours there come apart."""
-    from scipy.cluster.hierarchy import leaves_list
 
     labels = np.empty(len(tree) + 1, np.int64)
     labels[leaves_list(tree)] = np.arange(len(labels)) % count

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.attributes import Attribute
+from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
+from discreet.grouping.candidates import Group
 from discreet.microdata.aggregate import fill
 from discreet.microdata.classes import Classes, split
-
-if TYPE_CHECKING:
-    from discreet.data.attributes import Attribute
-    from discreet.data.dataset import Dataset
-    from discreet.grouping.canonical import Group
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

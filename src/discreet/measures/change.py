@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 # A sum of n numbers in pairs is off by about log2(n) units in the last place, and the difference of two equal sums is
 # not always 0: a mean or covariance this small beside what it is made of is 0.
@@ -49,7 +48,6 @@ class Moments:
 
 def aligned(X: Numbers, Y: Numbers, names: Sequence[str]) -> tuple[Numbers, Numbers]:
     """Original and release as float64, or an error that says why they cannot be compared."""
-    import numpy as np
 
     X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     if X.ndim != 2 or X.shape != Y.shape:
@@ -85,7 +83,6 @@ def moments(X: Numbers, names: Sequence[str]) -> Moments:
     names : sequence of str
         The attributes, for messages.
     """
-    import numpy as np
 
     d = X.shape[1]
     present, centred = [], []
@@ -144,7 +141,6 @@ def changes(X: Numbers, Y: Numbers, names: Sequence[str], most: int = 10) -> dic
         percent of the original. `correlations`: `pairs` (defined in both files), `undefined` (in either),
         `mean_absolute_difference`, and `largest`: `attributes`, `original`, `released`, `difference`.
     """
-    import numpy as np
 
     X, Y = aligned(X, Y, names)
     before, after = moments(X, names), moments(Y, names)
@@ -183,7 +179,6 @@ def changes(X: Numbers, Y: Numbers, names: Sequence[str], most: int = 10) -> dic
 
 def _centre(x: Numbers) -> tuple[float, Numbers]:
     """Mean, and deviations from it; the mean of what is left is taken off again, it is the first one's rounding."""
-    import numpy as np
 
     if not len(x):
         return math.nan, x
@@ -201,7 +196,6 @@ def _product(a: Numbers, b: Numbers, size_a: float, size_b: float) -> float:
 
     No `@` or `dot`: there the order of the sum, and with it the last digits, would depend on the number of threads.
     """
-    import numpy as np
 
     if len(a) < 2:
         return math.nan

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,6 @@ def class_ids(columns: Sequence[Numbers]) -> Integers:
     columns : sequence of arrays of n
         Released values or codes of the quasi-identifiers; NaN where missing.
     """
-    import numpy as np
 
     if not len(columns) or not len(columns[0]):
         raise InputError("there are no classes: no record or no quasi-identifier")
@@ -100,7 +98,6 @@ def closeness(classes: Integers, values: Numbers, *, ordered: bool) -> Closeness
     ordered : bool
         Whether the values have an order: numbers, dates and ordinals have, nominal ones have not.
     """
-    import numpy as np
 
     classes, values = np.asarray(classes), np.asarray(values, dtype=np.float64)
     if not len(classes) or classes.shape != values.shape:
@@ -139,7 +136,6 @@ def closeness(classes: Integers, values: Numbers, *, ordered: bool) -> Closeness
 
 def _nominal(shares: Numbers, code: Integers, starts: Integers, everywhere: Numbers) -> Numbers:
     """Total variation ½·Σ|p − q|; the values a class does not have add up to 1 less the q of those it has."""
-    import numpy as np
 
     q = everywhere[code] / everywhere.sum()
     distances: Numbers = (1.0 + np.add.reduceat(np.abs(shares - q) - q, starts)) / 2.0
@@ -155,7 +151,6 @@ def _ordered(
     of the whole rises, so it crosses a step once: below the crossing the differences have one sign, above it the
     other, and both sums are differences of prefix sums.
     """
-    import numpy as np
 
     m = len(everywhere)
     if m == 1:

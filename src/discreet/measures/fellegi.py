@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.kernels.arrays import Progress
+from discreet.kernels.chunks import part, sweep
+from discreet.kernels.space.fellegi import best, expect, patterns, weigh
+from discreet.kernels.space.linkage import distinct
 from discreet.measures.linkage import Linkage, owners, sampled, summed
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from discreet.kernels.arrays import Progress
 
 # Pairs of distinct records compared at most; beyond, a sample of the originals searches.
 PAIRS = 200_000_000
@@ -67,7 +68,6 @@ def decile_bins(original: Any, released: Any) -> tuple[NDArray[np.int64], NDArra
     tuple
         Codes of the original's and the released values.
     """
-    import numpy as np
 
     before, after = np.asarray(original, np.float64), np.asarray(released, np.float64)
     known = before[~np.isnan(before)]
@@ -124,11 +124,6 @@ def probabilistic_linkage(
     1183-1210. M. A. Jaro, Advances in record-linkage methodology as applied to matching the 1985 census of Tampa,
     Florida, Journal of the American Statistical Association 84 (1989) 414-420.
     """
-    import numpy as np
-
-    from discreet.kernels.chunks import part, sweep
-    from discreet.kernels.fellegi import best, patterns, weigh
-    from discreet.kernels.linkage import distinct
 
     x, y = _codes(original, "original"), _codes(released, "released")
     if x.shape[1] != y.shape[1]:
@@ -178,9 +173,6 @@ def estimate(
     share : float
         The share p of pairs that are one record.
     """
-    import numpy as np
-
-    from discreet.kernels.fellegi import expect
 
     def clamped(chances: Any) -> NDArray[np.float64]:
         return np.clip(np.asarray(chances, np.float64), LEAST, 1.0 - LEAST)
@@ -209,7 +201,6 @@ def estimate(
 
 
 def _codes(values: Any, name: str) -> NDArray[np.int64]:
-    import numpy as np
 
     codes = np.asarray(values)
     if codes.ndim != 2 or codes.size == 0 or not np.issubdtype(codes.dtype, np.integer):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from discreet.measures.change import aligned, both_moments
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from discreet.measures.change import Moments, aligned, both_moments
 
-    from discreet.measures.change import Moments
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 # The parts by our names and by the formula's.
 PARTS = {"values": "il1", "means": "il2", "covariances": "il3", "variances": "il4", "correlations": "il5"}
@@ -108,7 +105,6 @@ def general_loss(X: Numbers, Y: Numbers, names: Sequence[str]) -> GeneralLoss:
     names : sequence of str
         The attributes.
     """
-    import numpy as np
 
     X, Y = aligned(X, Y, names)
     before, after = both_moments(X, Y, names)
@@ -137,7 +133,6 @@ def general_loss(X: Numbers, Y: Numbers, names: Sequence[str]) -> GeneralLoss:
 
 def _values(X: Numbers, Y: Numbers, before: Moments) -> tuple[float, int]:
     """IL1s and the number of values of attributes without spread."""
-    import numpy as np
 
     total, terms, left_out = 0.0, 0, 0
     for j, variance in enumerate(before.variance):
@@ -153,7 +148,6 @@ def _values(X: Numbers, Y: Numbers, before: Moments) -> tuple[float, int]:
 
 def _relative(before: Numbers, after: Numbers) -> tuple[float, int]:
     """Mean of |before − after|/|before|, and how many terms have no denominator."""
-    import numpy as np
 
     usable = ~np.isnan(before) & (before != 0)
     return _mean(np.abs(before[usable] - after[usable]) / np.abs(before[usable]), len(before))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.measures.change import LAST_PLACES, aligned
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
-    Inside = Callable[[float], NDArray[np.bool_]]
+Numbers = NDArray[np.float64]
+Inside = Callable[[float], NDArray[np.bool_]]
 
 # Widths and whether whole records count, as the sources have them.
 RELATIVE, RANK, SD = "relative", "rank", "sd"
@@ -103,7 +102,6 @@ def interval_disclosure(
         By default 10 (percent) for relative, the mean over 1, 2, …, 10 (percent) for rank, 0.1 for sd. The result is
         the mean over a sequence.
     """
-    import numpy as np
 
     if kind not in WIDTHS:
         raise InputError(f"kind must be one of {', '.join(WIDTHS)}, not '{kind}'")
@@ -147,7 +145,6 @@ def interval_disclosure(
 
 
 def _gap(x: Numbers, y: Numbers) -> Numbers:
-    import numpy as np
 
     with np.errstate(over="ignore"):
         gap: Numbers = np.abs(y - x)
@@ -156,14 +153,12 @@ def _gap(x: Numbers, y: Numbers) -> Numbers:
 
 def _slack(x: Numbers, y: Numbers) -> Numbers:
     """What rounding may take from a value that lies on the end of its interval."""
-    import numpy as np
 
     slack: Numbers = LAST_PLACES * np.maximum(np.abs(x), np.abs(y))
     return slack
 
 
 def _relative(x: Numbers, y: Numbers) -> Inside:
-    import numpy as np
 
     # A missing value makes the comparison false.
     gap, slack = _gap(x, y), _slack(x, y)
@@ -171,7 +166,6 @@ def _relative(x: Numbers, y: Numbers) -> Inside:
 
 
 def _sd(x: Numbers, y: Numbers) -> Inside:
-    import numpy as np
 
     # Sorted, so that the sum and with it the verdict on a value at the edge does not depend on the order of rows.
     released = np.sort(y[~np.isnan(y)])
@@ -183,7 +177,6 @@ def _sd(x: Numbers, y: Numbers) -> Inside:
 
 
 def _rank(x: Numbers, y: Numbers) -> Inside:
-    import numpy as np
 
     present = np.flatnonzero(~np.isnan(y))
     order = present[np.argsort(y[present])]

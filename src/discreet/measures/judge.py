@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.measures.change import changes
 from discreet.measures.choices import Choices
-from discreet.measures.linkage import FULL, SAMPLE
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from discreet.measures.linkage import Linkage
-    from discreet.measures.pair import Pair
+from discreet.measures.closeness import closeness
+from discreet.measures.fellegi import ATTRIBUTES, decile_bins, probabilistic_linkage
+from discreet.measures.general import general_loss
+from discreet.measures.interval import interval_disclosure
+from discreet.measures.linkage import FULL, SAMPLE, Linkage, distance_linkage, sampled, subset_linkage
+from discreet.measures.loss import information_loss
+from discreet.measures.pair import Pair
+from discreet.measures.probabilistic import probabilistic_loss
+from discreet.measures.risk import record_risk
 
 Progress = Callable[[str, float], None]
 # The 2013 paper's risk and the 2021 paper's, whatever else is asked for.
@@ -42,13 +47,11 @@ class Judge:
         return values
 
     def _il(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        from discreet.measures.loss import information_loss
 
         il, parts = information_loss(self.pair.attributes, self.pair.released)
         return {"il": il, "il_per_attribute": parts}
 
     def _gil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        from discreet.measures.general import general_loss
 
         names, X, Y = self.pair.numeric(blank=False)
         if not names:
@@ -57,7 +60,6 @@ class Judge:
         return {"gil": found.pop("gil"), "gil_parts": found}
 
     def _pil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        from discreet.measures.probabilistic import probabilistic_loss
 
         names, X, Y = self.pair.numeric(blank=False)
         if not names:
@@ -70,9 +72,6 @@ class Judge:
         return {"dld": found.rate, "dld_standard_error": found.standard_error, "dld_searched": len(found.queries)}
 
     def _pld(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        import numpy as np
-
-        from discreet.measures.fellegi import ATTRIBUTES, decile_bins, probabilistic_linkage
 
         if len(self.pair.names) > ATTRIBUTES:
             return {"pld": None}
@@ -113,7 +112,6 @@ class Judge:
         return _mean("si", self._gil(linkages)["gil"], risk["gdr"]) | _halved("si", risk, "gdr")
 
     def _k(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        import numpy as np
 
         sizes = np.bincount(self.pair.classes)
         return {"k": int(sizes.min()), "classes": len(sizes)}
@@ -126,9 +124,6 @@ class Judge:
         return {"t": {name: c["t"] for name, c in self._closeness().items()}}
 
     def _risk(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        import numpy as np
-
-        from discreet.measures.risk import record_risk
 
         linked = self._linkage(replace(OF_2013, sample=self.choices.sample, seed=self.choices.seed), linkages)
         credit = np.full(self.pair.records, np.nan)
@@ -138,13 +133,11 @@ class Judge:
         return {"risk": found.as_dict() | {"searched": len(linked.queries)}}
 
     def _change(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-        from discreet.measures.change import changes
 
         names, X, Y = self.pair.numeric(blank=False)
         return {"change": changes(X, Y, names) if names else None}
 
     def _closeness(self) -> dict[str, dict[str, Any]]:
-        from discreet.measures.closeness import closeness
 
         return {
             column.name: closeness(self.pair.classes, column.values, ordered=column.kind != "nominal").as_dict()
@@ -152,7 +145,6 @@ class Judge:
         }
 
     def _interval(self, choices: Choices) -> dict[str, Any] | None:
-        from discreet.measures.interval import interval_disclosure
 
         names, X, Y = self.pair.numeric()
         if not names:
@@ -160,7 +152,6 @@ class Judge:
         return interval_disclosure(X, Y, names, choices.interval, choices.records, choices.width).as_dict()
 
     def _linkage(self, choices: Choices, linkages: dict[Choices, Linkage]) -> Linkage:
-        from discreet.measures.linkage import distance_linkage, sampled, subset_linkage
 
         # Intervals make no difference to a linkage.
         choices = replace(choices, interval=OF_2013.interval, width=None, records=None)
@@ -215,6 +206,5 @@ def _halved(name: str, risk: dict[str, Any], of: str) -> dict[str, Any]:
 
 def _codes(values: Any) -> Any:
     """Positions of categories as integers; missing is a code of its own."""
-    import numpy as np
 
     return np.where(np.isnan(values), -1, values).astype(np.int64)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from discreet.kernels.arrays import Progress
+from discreet.kernels.arrays import Progress
+from discreet.kernels.chunks import part
+from discreet.kernels.space.linkage import link
 
 # Up to here every record searches; above it, a sample of this many.
 FULL = 1_000_000
@@ -91,7 +93,6 @@ def distance_linkage(
     >>> distance_linkage([[0.0], [2.0], [9.0]], [[1.0], [1.0], [9.0]]).credits.tolist()
     [0.5, 0.5, 1.0]
     """
-    from discreet.kernels.linkage import link
 
     x, y = _matrix(points, "points"), _matrix(candidates, "candidates")
     if x.shape[1] != y.shape[1]:
@@ -132,12 +133,6 @@ def subset_linkage(
     Linkage
         The mean over all subsets, of the rate and of each query's credit.
     """
-    from itertools import combinations
-    from math import comb
-
-    import numpy as np
-
-    from discreet.kernels.chunks import part
 
     if not 1 <= choose <= len(spans):
         raise InputError(f"the attributes known must be 1 to {len(spans)}, the number of key attributes, not {choose}")
@@ -159,7 +154,6 @@ def subset_linkage(
 
 def sampled(n: int, size: int = SAMPLE, seed: int = 0) -> NDArray[np.int64]:
     """Choose records at random, each at most once, in ascending order; all if there are no more than `size`."""
-    import numpy as np
 
     if size < 1:
         raise InputError(f"a sample needs at least 1 record, not {size}")
@@ -186,7 +180,6 @@ def summed(chances: NDArray[np.float64], queries: NDArray[np.int64], population:
 
 def owners(own: Any, points: int, candidates: int) -> NDArray[np.int64]:
     """Check which candidate belongs to each point; the same row unless told otherwise."""
-    import numpy as np
 
     if own is None:
         if points != candidates:
@@ -201,7 +194,6 @@ def owners(own: Any, points: int, candidates: int) -> NDArray[np.int64]:
 
 
 def _rows(queries: Any, n: int) -> NDArray[np.int64]:
-    import numpy as np
 
     if queries is None:
         return np.arange(n)
@@ -216,7 +208,6 @@ def _rows(queries: Any, n: int) -> NDArray[np.int64]:
 
 
 def _matrix(values: Any, name: str) -> NDArray[np.float64]:
-    import numpy as np
 
     matrix = np.ascontiguousarray(values, dtype=np.float64)
     if matrix.ndim != 2 or len(matrix) == 0:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from discreet.data.attributes import Attribute, Values
 from discreet.data.embedding import embed
-
-if TYPE_CHECKING:
-    from discreet.data.attributes import Attribute, Values
 
 
 def information_loss(attributes: Sequence[Attribute], released: Sequence[Values]) -> tuple[float, dict[str, float]]:
@@ -26,7 +25,6 @@ def information_loss(attributes: Sequence[Attribute], released: Sequence[Values]
     released : sequence of arrays
         The released values of each attribute.
     """
-    import numpy as np
 
     sse_all, sst_all = 0.0, 0.0
     parts: dict[str, float] = {}

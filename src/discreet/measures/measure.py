@@ -173,13 +173,12 @@ def measure(
     """
     import numpy as np
 
-    from discreet.data.config import Config, load
+    from discreet.columns import Config, as_names, load
     from discreet.data.dataset import accept
-    from discreet.data.keywords import as_names
-    from discreet.data.recorded import read_recorded, record_of
-    from discreet.measures.alignment import align
+    from discreet.data.files import read_recorded, record_of
     from discreet.measures.fellegi import ATTRIBUTES
     from discreet.measures.judge import Judge
+    from discreet.measures.pair import align
 
     choices = Choices(
         direction, nearest, tuple(as_names("known", known)), choose, interval, width, records, sample, seed
@@ -218,7 +217,7 @@ def _roles(
     said: Any, quasi: Names | None, confidential: Names | None, shared: list[str], key: str | None
 ) -> dict[str, list[str]]:
     """Which columns are compared; those with another role in a configuration are left alone."""
-    from discreet.data.keywords import as_names
+    from discreet.columns import as_names
 
     named = as_names("quasi", quasi) or list(said.roles.get("quasi", []))
     held = as_names("confidential", confidential) or list(said.roles.get("confidential", []))
@@ -239,7 +238,7 @@ def _roles(
 def _declared(before: Dataset, said: Any, roles: dict[str, list[str]], types: dict[str, Any]) -> Declarations:
     from dataclasses import replace
 
-    from discreet.data.keywords import settle
+    from discreet.columns import settle
 
     columns = before.frame.columns
     return settle(columns, replace(said, roles={}), roles=roles, missing="separate", named=before.named, **types)
@@ -249,8 +248,7 @@ def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) ->
     """Read the attributes of both files, the release in the order of the original."""
     from dataclasses import replace
 
-    from discreet.data.pairing import read_pair
-    from discreet.data.reading import read_confidential
+    from discreet.data.attributes import read_confidential, read_pair
     from discreet.measures.pair import Pair
 
     attributes, released, confidential = [], [], []

@@ -1,20 +1,29 @@
-"""An original and its release, record beside record, as numbers."""
+"""An original and its release, record beside record, as numbers.
+
+Which row of a release was made from which record of the original.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.data.attributes import Attribute, Values, comparable
+from discreet.data.dataset import Dataset, accept
 from discreet.data.embedding import Embedding, embed
+from discreet.data.files import record_of
+from discreet.data.values import read_numbers
+from discreet.errors import InputError
+from discreet.measures.closeness import class_ids
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from discreet.data.attributes import Attribute, Values
-
-    Points = NDArray[np.float64]
+Points = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +57,12 @@ class Pair:
     @property
     def blank(self) -> list[str]:
         """The attributes that have no value in the release."""
-        import numpy as np
 
         pairs = zip(self.attributes, self.released, strict=True)
         return [attribute.name for attribute, values in pairs if np.isnan(values).all()]
 
     def numeric(self, *, blank: bool = True) -> tuple[list[str], Points, Points]:
         """The numeric attributes, with or without those blank in the release: names, original and released values."""
-        import numpy as np
 
         left_out = [] if blank else self.blank
         chosen = [i for i, a in enumerate(self.attributes) if a.kind == "numeric" and a.name not in left_out]
@@ -81,6 +88,154 @@ class Pair:
     @cached_property
     def classes(self) -> NDArray[np.int64]:
         """The class of each released record: those that share all values of the quasi-identifiers."""
-        from discreet.measures.closeness import class_ids
 
         return class_ids(self.released)
+
+
+_HOW = "name a key column that both files have (key), or give the row map of the release (row_map)"
+
+
+def align(
+    original: Dataset, release: Dataset, quasi: Sequence[str], *, key: str | None = None, row_map: Any = None
+) -> tuple[NDArray[np.int64], str]:
+    """For each record of the original the row of the release that was made from it; and by what they were aligned.
+
+    By the row map, else by the key, else by position. By position is refused where the order of the release was plainly
+    destroyed: linkage and every other comparison by record would then be meaningless.
+    """
+
+    if key is not None and row_map is not None:
+        raise InputError("give either a key or a row map, not both")
+    if row_map is not None:
+        return _by_map(original, release, row_map), "row map"
+    if key is not None:
+        return _by_key(original, release, key), "key"
+    if original.frame.height != release.frame.height:
+        raise InputError(
+            f"{original.name} has {original.frame.height:,} records and {release.name} has {release.frame.height:,}; "
+            f"to compare them record by record, {_HOW}"
+        )
+    _refuse_destroyed_order(original, release, quasi)
+    return np.arange(original.frame.height), "position"
+
+
+def _by_key(original: Dataset, release: Dataset, key: str) -> NDArray[np.int64]:
+
+    sides = []
+    for dataset in (original, release):
+        if key not in dataset.frame.columns:
+            raise InputError(f"{dataset.name}: there is no column '{key}' to be the key")
+        column = dataset.frame[key]
+        if column.null_count():
+            raise InputError(f"{dataset.name}: the key '{key}' is missing in {column.null_count():,} records")
+        if column.n_unique() < len(column):
+            raise InputError(f"{dataset.name}: the key '{key}' is not unique; a key must name one record")
+        sides.append(column)
+    if sides[0].dtype != sides[1].dtype:
+        sides = _comparable(sides)
+    left = pl.DataFrame({"key": sides[0]})
+    right = pl.DataFrame({"key": sides[1], "row": np.arange(len(sides[1]))})
+    rows = left.join(right, on="key", how="left", maintain_order="left")["row"]
+    if rows.null_count():
+        first = int(rows.is_null().arg_max() or 0)
+        raise InputError(
+            f"{release.name}: {rows.null_count():,} records of {original.name} are not there by the key '{key}', the "
+            f"first at {original.place(first)}; every record must be in both"
+        )
+    if len(sides[1]) > len(sides[0]):
+        raise InputError(
+            f"{release.name}: {len(sides[1]) - len(sides[0]):,} rows have no record in {original.name} by the key "
+            f"'{key}'"
+        )
+    return rows.to_numpy().astype(np.int64)
+
+
+def _comparable(sides: list[pl.Series]) -> list[pl.Series]:
+    """Keys of two types in one: as whole numbers if all of both are, else as texts."""
+
+    texts = [side.cast(pl.String) for side in sides]
+    numbers = [text.str.replace(r"\.0$", "").cast(pl.Int64, strict=False) for text in texts]
+    return texts if any(column.null_count() for column in numbers) else numbers
+
+
+def _by_map(original: Dataset, release: Dataset, row_map: Any) -> NDArray[np.int64]:
+
+    name = Path(row_map).name if isinstance(row_map, str | Path) else "the row map"
+    frame = accept(row_map).frame
+    if not {"release_row", "input_record"} <= set(frame.columns):
+        raise InputError(f"{name}: not a row map; it must have the columns release_row and input_record")
+    if any(dtype.is_nested() for dtype in frame.schema.values()):
+        raise InputError(f"{name}: not a row map; its columns must be whole numbers")
+    link = frame.select(pl.col("release_row", "input_record").cast(pl.Int64, strict=False))
+    count = original.frame.height
+    whole = pl.Series(range(1, count + 1), dtype=pl.Int64)
+    fits = release.frame.height == count and all(link[column].sort().equals(whole) for column in link.columns)
+    if not fits:
+        raise InputError(
+            f"{name}: it does not link the {count:,} records of {original.name} to the {release.frame.height:,} rows "
+            f"of {release.name}, each once; it is of another release"
+        )
+    rows = np.empty(count, np.int64)
+    rows[link["input_record"].to_numpy() - 1] = link["release_row"].to_numpy() - 1
+    return rows
+
+
+def _refuse_destroyed_order(original: Dataset, release: Dataset, quasi: Sequence[str]) -> None:
+    """Rows that were sorted on the way out do not stand beside their originals any more."""
+    reason = "its record says that its rows were sorted" if _recorded_as_sorted(release) else ""
+    known = {name for name, dtype in original.frame.schema.items() if comparable(dtype)}
+    common = [name for name, dtype in release.frame.schema.items() if name in known and comparable(dtype)]
+    before, after = (Order(dataset, common) for dataset in (original, release))
+    for name in common:
+        same = before.texts[name].equals(after.texts[name])
+        unique = after.texts[name].n_unique() == release.frame.height
+        if same and (unique or not after.is_sorted([name])) and not reason:
+            # The same row by row, and either as good as a key or in no order of its own: rows were left alone.
+            return
+        if not same and name not in quasi and before.texts[name].sort().equals(after.texts[name].sort()):
+            reason = reason or f"its column '{name}' has the same values in another order"
+    could_tell = release.frame.height > 2 and release.frame.n_unique() > 1
+    if not reason and could_tell and after.is_sorted(common) and not before.is_sorted(common):
+        reason = "its rows are sorted by all columns, and those of the original are not"
+    if reason:
+        raise InputError(f"{release.name}: the order of the records was destroyed ({reason}); {_HOW}")
+
+
+def _recorded_as_sorted(release: Dataset) -> bool:
+    """What the record beside a release of ours says."""
+    output = record_of(release.source.path) if release.source else None
+    return output is not None and output.get("order") == "sorted"
+
+
+class Order:
+    """The columns of a file, to ask whether its rows are sorted by them."""
+
+    def __init__(self, dataset: Dataset, names: Sequence[str]) -> None:
+
+        plain = dataset.frame.select(pl.col(name).cast(pl.String, strict=False) for name in names)
+        self.texts = {name: plain[name] for name in names}
+        # Numbers in text sort as numbers or as text, whichever a tool took them for.
+        self.readings = {name: (_as_numbers(dataset, name), plain[name]) for name in names}
+
+    def is_sorted(self, names: Sequence[str]) -> bool:
+        """Whether rows ascend by the first column, those equal in it by the second, and so on; missing values last."""
+
+        tied = np.ones(max(len(next(iter(self.texts.values()))) - 1, 0), bool)
+        for name in names:
+            for column in self.readings[name]:
+                ranks = column.rank("dense").fill_null(len(column) + 1).to_numpy()
+                if not (ranks[1:] < ranks[:-1])[tied].any():
+                    tied &= ranks[1:] == ranks[:-1]
+                    break
+            else:
+                return False
+        return True
+
+
+def _as_numbers(dataset: Dataset, name: str) -> pl.Series:
+
+    column = dataset.frame[name]
+    if column.dtype != pl.String:
+        return column
+    numbers, wrong = read_numbers(column, dataset.decimal)
+    return column if len(wrong) else numbers

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from discreet.measures.change import LAST_PLACES, ROUNDING, aligned, both_moments
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf, ndtri
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from discreet.measures.change import LAST_PLACES, ROUNDING, Moments, aligned, both_moments
 
-    from discreet.measures.change import Moments
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 # 5, 10, …, 95 %.
 QUANTILES = tuple(step / 20 for step in range(1, 20))
@@ -96,7 +94,6 @@ def probabilistic_loss(X: Numbers, Y: Numbers, names: Sequence[str]) -> Probabil
     names : sequence of str
         The attributes.
     """
-    import numpy as np
 
     X, Y = aligned(X, Y, names)
     before, after = both_moments(X, Y, names)
@@ -123,7 +120,6 @@ def probabilistic_loss(X: Numbers, Y: Numbers, names: Sequence[str]) -> Probabil
 
 def _quantiles(X: Numbers, Y: Numbers, before: Moments) -> _Changes:
     """Changes of the quantiles of every attribute."""
-    import numpy as np
 
     levels = np.array(QUANTILES)
     gaps, deviations = np.zeros((2, X.shape[1], len(levels)))
@@ -147,8 +143,6 @@ def bandwidth(levels: Numbers, n: int, alpha: float = 0.05) -> Numbers:
     the studentised quantile, our |θ'−θ|/√Var θ', as normal as can be; Bofinger's makes the density itself most
     accurate. Near the ends it is cut so that p−h ≥ 0 and p+h ≤ 1.
     """
-    import numpy as np
-    from scipy.special import ndtri
 
     q = ndtri(levels)
     density = np.exp(-(q**2) / 2) / np.sqrt(2 * np.pi)
@@ -159,7 +153,6 @@ def bandwidth(levels: Numbers, n: int, alpha: float = 0.05) -> Numbers:
 
 def _quantile(ordered: Numbers, levels: Numbers) -> Numbers:
     """Quantiles of sorted values, linear between order statistics (type 7); equal neighbours give their very value."""
-    import numpy as np
 
     place = np.clip(levels, 0, 1) * (len(ordered) - 1)
     below = np.minimum(place.astype(np.int64), max(len(ordered) - 2, 0))
@@ -170,7 +163,6 @@ def _quantile(ordered: Numbers, levels: Numbers) -> Numbers:
 
 def _single(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
     """Changes of means and variances."""
-    import numpy as np
 
     spread = np.sqrt(before.variance)
     of_variance = np.full(len(spread), np.nan)
@@ -190,7 +182,6 @@ def _single(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
 
 def _paired(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
     """Changes of covariances and correlations."""
-    import numpy as np
 
     first, second = np.triu_indices(X.shape[1], 1)
     spread = np.sqrt(np.nan_to_num(before.variance))
@@ -239,7 +230,6 @@ def _paired(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
 
 def _deviation(influences: Numbers) -> float:
     """Standard deviation of a statistic from each record's influence on it, of mean 0; exactly 0 if all are 0."""
-    import numpy as np
 
     root = float(np.sqrt(np.mean(influences * influences)))
     return 0.0 if root <= ROUNDING else root / float(np.sqrt(len(influences)))
@@ -247,7 +237,6 @@ def _deviation(influences: Numbers) -> float:
 
 def _same_place(before: Moments) -> Numbers:
     """Per attribute, a change of place that is only rounding."""
-    import numpy as np
 
     nothing: Numbers = ROUNDING * np.sqrt(np.nan_to_num(before.variance)) + LAST_PLACES * before.largest
     return nothing
@@ -255,8 +244,6 @@ def _same_place(before: Moments) -> Numbers:
 
 def _loss(gap: Numbers, deviation: Numbers, nothing: Numbers) -> Numbers:
     """200·P(0 ≤ Z ≤ gap/deviation) = 100·erf(gap/(√2·deviation))."""
-    import numpy as np
-    from scipy.special import erf
 
     ratio = np.divide(gap, np.sqrt(2) * deviation, out=np.zeros_like(gap), where=deviation > 0)
     loss: Numbers = np.where(deviation > 0, 100.0 * erf(ratio), np.where(gap <= nothing, 0.0, 100.0))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 # One chance in 2, 5, 10, 20: the class sizes that rules of statistical offices ask for.
 THRESHOLDS = (0.5, 0.2, 0.1, 0.05)
@@ -89,7 +88,6 @@ def record_risk(classes: NDArray[np.int64], credit: Numbers | None = None) -> Ri
         0 if it is not. NaN for a record that was not tried (a sample): it is left out of the distribution, and the
         expected number is raised to the whole file.
     """
-    import numpy as np
 
     classes = np.asarray(classes)
     if classes.ndim != 1 or not len(classes):
@@ -116,7 +114,6 @@ def distribution(risks: Numbers) -> Distribution:
     risks : array of float
         Probability per record; NaN where unknown.
     """
-    import numpy as np
 
     # Sorted, so that the sum does not depend on the order of rows.
     known = np.sort(risks[~np.isnan(risks)])
@@ -131,7 +128,6 @@ def distribution(risks: Numbers) -> Distribution:
 
 def _histogram(counts: NDArray[np.int64]) -> list[dict[str, int | None]]:
     """Classes and their records by size, in bins that a steward reads: each size up to 4, then wider ones."""
-    import numpy as np
 
     place = np.searchsorted(BINS, counts, side="right") - 1
     number = np.bincount(place, minlength=len(BINS))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from discreet.data.attributes import Attribute, Values
+from discreet.data.attributes import Attribute, Values
 
 
 def aggregate(attribute: Attribute, labels: NDArray[np.int64]) -> Values:
     """The released value of each record: the aggregate of its group; missing where the group has no value."""
-    import numpy as np
 
     have = ~np.isnan(attribute.values)
     by_group = _by_group(attribute, attribute.values[have], labels[have], int(labels.max()) + 1)
@@ -27,7 +23,6 @@ def fill(attribute: Attribute) -> Values:
     Filling from the column and not from the group keeps every group's aggregate one over at least k records: with the
     values of the group alone, that of the only one who has a value would be released as it is.
     """
-    import numpy as np
 
     missing = np.isnan(attribute.values)
     if not missing.any():
@@ -41,7 +36,6 @@ def fill(attribute: Attribute) -> Values:
 
 def _by_group(attribute: Attribute, values: Values, labels: NDArray[np.int64], groups: int) -> Values:
     """One value per group; NaN for a group without values."""
-    import numpy as np
 
     order = np.lexsort((values, labels))
     values, labels = values[order], labels[order]
@@ -55,7 +49,6 @@ def _by_group(attribute: Attribute, values: Values, labels: NDArray[np.int64], g
 
 
 def _mean(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], _coded: bool) -> Values:
-    import numpy as np
 
     lowest, highest = values[starts], values[starts + sizes - 1]
     # From the group's own lowest value, so that equal values stay exactly what they were and digits are not lost.
@@ -75,7 +68,6 @@ def _median(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64],
 
 def _mode(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], _coded: bool) -> Values:
     """The most frequent value; of equally frequent ones the one more frequent in the whole column, then the lowest."""
-    import numpy as np
 
     group = np.repeat(np.arange(len(starts)), sizes)
     first = np.flatnonzero(np.r_[True, (values[1:] != values[:-1]) | (group[1:] != group[:-1])])

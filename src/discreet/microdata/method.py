@@ -1,19 +1,22 @@
-"""What a partition method is, and what it is given besides the points."""
+"""What a partition method is, and what it is given besides the points.
+
+Partitions as a search sees them: one that is settled at once, one to start from, one that is begun.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import Field, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from discreet.evolution.process import Process
+from discreet.evolution.process import Process, State
+from discreet.kernels.partitions.groups import within_sse
 
-    Points = NDArray[np.float64]
-    Labels = NDArray[np.int64]
+Points = NDArray[np.float64]
+Labels = NDArray[np.int64]
 
 
 def _ignore(_fraction: float) -> None:
@@ -71,3 +74,55 @@ class Search(Parameters, Protocol):
 
 
 Method = Construction | Search
+
+
+class Settled:
+    """A search that was over before it began."""
+
+    finished = True
+
+    def __init__(self, labels: Labels, cost: float, bound: float | None = None) -> None:
+        self.labels, self.cost, self.bound = labels, cost, bound
+
+    def advance(self) -> None:
+        """Do nothing."""
+
+    def answer(self) -> Labels:
+        """The only groups there are."""
+        return self.labels
+
+    def save(self) -> State:
+        """Nothing."""
+        return {}
+
+    def load(self, state: State) -> None:
+        """Stay as it is."""
+
+
+def begin(method: Method, points: Points, k: int, run: Run) -> Process[Labels]:
+    """Begin the search of a method; a method that is none is done at once, and so is a case without a choice."""
+
+    count, width = points.shape
+    if width == 0:  # all records are alike
+        return Settled((np.arange(count) // k).clip(max=count // k - 1), 0.0, 0.0)
+    if count < 2 * k:
+        labels = np.zeros(count, np.int64)
+        cost = float(within_sse(points, labels))
+        return Settled(labels, cost, cost)
+    if hasattr(method, "search"):
+        process: Process[Labels] = method.search(points, k, run)
+        return process
+    labels = method.assign(points, k, run)
+    return Settled(labels, float(within_sse(points, labels)))
+
+
+def fitted(labels: Labels, k: int) -> Labels:
+    """A k-partition with its groups of 2k and more cut into several, which never raises the SSE."""
+
+    order = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels)
+    place = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # of a record in its group
+    begins = (place % k == 0) & (place // k < np.repeat(sizes // k, sizes))
+    cut = np.empty(len(labels), np.int64)
+    cut[order] = np.cumsum(begins) - 1
+    return cut

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.kernels.partitions.groups import total_sse, within_sse
+from discreet.methods import make
+from discreet.microdata.classes import Classes
 from discreet.microdata.method import Method
-from discreet.microdata.registry import make
-from discreet.microdata.settings import Settings
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from discreet.microdata.options import Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,6 @@ class Partition:
     bound: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        import numpy as np
 
         labels = np.asarray(self.labels)
         if labels.ndim != 1 or labels.size == 0:
@@ -64,7 +64,6 @@ class Partition:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Number of records in each group."""
-        import numpy as np
 
         return np.bincount(self.labels)
 
@@ -83,7 +82,6 @@ class Partition:
 
 def partition_of(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> Partition:
     """The partition that labels make of points, with its cost."""
-    from discreet.kernels.sse import total_sse, within_sse
 
     return Partition(labels, k, float(within_sse(points, labels)), float(total_sse(points)))
 
@@ -144,10 +142,8 @@ def partition(
     >>> part.labels.tolist(), part.sse
     ([0, 0, 0, 1, 1, 1], 4.0)
     """
-    import numpy as np
 
-    from discreet.microdata.classes import Classes
-    from discreet.microdata.grouped import group
+    from discreet.microdata.running import group
 
     given: dict[str, Any] = {name: value for name, value in (("time", time), ("threads", threads)) if value is not None}
     settings = Settings(k, method=method, params=params or {}, steps=steps, seed=seed, **given)
@@ -176,7 +172,6 @@ def _silent(_stage: str, _fraction: float) -> None:
 
 
 def _checked_start(start: Any, count: int, k: int) -> NDArray[np.int64]:
-    import numpy as np
 
     labels = np.asarray(start)
     if labels.shape != (count,) or labels.dtype.kind not in "iu":
@@ -185,7 +180,6 @@ def _checked_start(start: Any, count: int, k: int) -> NDArray[np.int64]:
 
 
 def _checked(X: Any, k: int) -> NDArray[np.float64]:
-    import numpy as np
 
     try:
         points = np.ascontiguousarray(X, dtype=np.float64)

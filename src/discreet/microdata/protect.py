@@ -123,13 +123,13 @@ def protect(
     >>> release.data["age"].to_list()
     [24.0, 24.0, 24.0, 63.0, 63.0, 63.0]
     """
-    from discreet.data.config import Config, load
+    from discreet.columns import Config, load
     from discreet.data.dataset import accept
     from discreet.data.groupings import given_groups
     from discreet.measures.choices import wanted
-    from discreet.microdata.attribute_groups import attribute_groups
-    from discreet.microdata.releasing import declare, read_attributes, release_of
-    from discreet.microdata.settings import Settings
+    from discreet.microdata.classes import attribute_groups
+    from discreet.microdata.options import Settings
+    from discreet.microdata.protection import declare, read_attributes, release_of
 
     tell = progress or _silent
     said = Config() if config is None else load(config)

@@ -139,16 +139,16 @@ def refine(
     """
     import numpy as np
 
-    from discreet.data.config import Config, load
+    from discreet.columns import Config, load
     from discreet.data.dataset import accept
+    from discreet.data.files import read_recorded, record_of
     from discreet.data.groupings import given_groups
-    from discreet.data.recorded import read_recorded, record_of
-    from discreet.measures.alignment import align
     from discreet.measures.choices import wanted
-    from discreet.microdata.attribute_groups import attribute_groups
+    from discreet.measures.pair import align
+    from discreet.microdata.classes import attribute_groups
+    from discreet.microdata.options import Settings
     from discreet.microdata.partition import choose
-    from discreet.microdata.releasing import declare, read_attributes, release_of
-    from discreet.microdata.settings import Settings
+    from discreet.microdata.protection import declare, read_attributes, release_of
 
     tell = progress or _silent
     said = Config() if config is None else load(config)
@@ -248,14 +248,14 @@ def _within(start: NDArray[np.int64], classes: Classes, k: int, release: Dataset
 
 
 def _listed(names: Names | None) -> list[str]:
-    from discreet.data.keywords import as_names
+    from discreet.columns import as_names
 
     return as_names("identifier", names)
 
 
 def _has_role(key: str, roles: Mapping[str, Any], said: Any) -> bool:
     """Whether a column has a role of its own; `all` and `rest` name no column."""
-    from discreet.data.keywords import as_names
+    from discreet.columns import as_names
 
     named = [name for role, names in roles.items() for name in as_names(role, names)]
     return key in named or any(key in names for names in said.roles.values())

@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet._version import __version__
-from discreet.data.digest import sha256
-
-if TYPE_CHECKING:
-    from discreet.data.source import Source
+from discreet.data.files import sha256
+from discreet.data.files.source import Source
 
 EVIDENCE = "discreet/evidence/1"
 RECORD = "discreet/release/1"

@@ -1,28 +1,50 @@
-"""A release: what `protect` hands out, and how it is written."""
+"""A release: what `protect` hands out, and how it is written.
+
+Row order is information (DESIGN decision 3): rows are sorted on the way out, and a row map keeps the link.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from discreet.data.digest import sha256
-from discreet.data.typed import typed
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.data.files import check_writable_format, dialect_of, read_back, sha256, write
+from discreet.data.files.csv import typed
+from discreet.data.files.source import Source
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, WriteError, spare
 from discreet.release.evidence import record, write_json
-from discreet.release.order import ORDERS, row_map_frame, sort_order
 from discreet.release.summary import summary
-from discreet.verification.anonymity import Verification, check
+from discreet.verification.promise import Promise, Verification, check
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
+ORDERS = ("sorted", "kept")
 
-    from discreet.data.source import Source
-    from discreet.verification.promise import Promise
+
+def sort_order(frame: pl.DataFrame) -> NDArray[np.int64]:
+    """Rows in the order of all released columns; equal rows cannot be told apart, so their order tells nothing."""
+
+    # Categories sort by their text: their internal number is the order of first appearance in the input.
+    keys = [
+        pl.col(name).cast(pl.String) if isinstance(dtype, pl.Categorical) else pl.col(name)
+        for name, dtype in frame.schema.items()
+    ]
+    order: NDArray[np.int64] = (
+        frame.select(pl.arg_sort_by(keys, nulls_last=True)).to_series().to_numpy().astype(np.int64)
+    )
+    return order
+
+
+def row_map_frame(rows: NDArray[np.int64] | None, count: int) -> pl.DataFrame:
+    """For each row of the release, counted from 1, the record of the input it was made from."""
+
+    source = np.arange(count) if rows is None else rows
+    return pl.DataFrame({"release_row": np.arange(1, count + 1), "input_record": source + 1})
 
 
 @dataclass(frozen=True)
@@ -98,7 +120,6 @@ class Release:
         force : bool
             Replace files that exist already.
         """
-        from discreet.data.files import check_writable_format
 
         if order not in ORDERS:
             raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
@@ -143,7 +164,6 @@ class Release:
 
     def _write_verified(self, frame: pl.DataFrame, path: Path, target: Path, format_name: str) -> Verification:
         """Write the file, read it back and check the promise on what was read."""
-        from discreet.data.files import read_back
 
         _write(frame, path, target, format_name, self._source)
         try:
@@ -177,13 +197,11 @@ def files_of(
 
 
 def _dialect(format_name: str, source: Source | None) -> dict[str, Any] | None:
-    from discreet.data.files import dialect_of
 
     return asdict(dialect_of(format_name, source)) if format_name in ("csv", "tsv") else None
 
 
 def _write(frame: pl.DataFrame, path: Path, target: Path, format_name: str, like: Source | None) -> None:
-    from discreet.data.files import write
 
     try:
         write(frame, path, format_name=format_name, like=like)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.measures.choices import Choices
 from discreet.measures.words import analyst, figures, intruder
 from discreet.text import MARGIN, entry
-
-if TYPE_CHECKING:
-    from discreet.verification.anonymity import Verification
-    from discreet.verification.promise import Promise
+from discreet.verification.promise import Promise, Verification
 
 _WHAT = {
     "release": "publishable",

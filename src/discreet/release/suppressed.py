@@ -6,21 +6,20 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from discreet.data.digest import sha256
-from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.data.files import sha256
 from discreet.errors import InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.evidence import as_json, table_record
 from discreet.release.table_summary import summary
-from discreet.verification.audited import Audit
-
-if TYPE_CHECKING:
-    import polars as pl
+from discreet.tabular.files.formats import check_table_format, rendered
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.verification.verdict import Audit
 
 MARK = "x"
 
@@ -58,7 +57,6 @@ class SuppressedTable:
 
     def public(self, mark: str = MARK) -> pl.DataFrame:
         """What may be published: the codes and the value of each cell, or the mark in its place."""
-        import polars as pl
 
         table = self.table
         columns: dict[str, Any] = {}
@@ -107,7 +105,6 @@ class SuppressedTable:
         dict
             The files, by what they are.
         """
-        from discreet.data.tabular.files import rendered
 
         files = table_files(path, internal=internal, certificate=certificate, evidence=evidence)
         if not mark or _numeric(mark):
@@ -190,8 +187,6 @@ def table_files(
         "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
     }
     if internal is not None:
-        from discreet.data.tabular.files import check_table_format
-
         check_table_format(internal, writing=True)
         files["internal"] = Path(internal)
     if certificate is not None:
@@ -217,7 +212,6 @@ def _numeric(text: str) -> bool:
 
 def _bytes(frame: pl.DataFrame, path: Path, mark: str) -> bytes:
     """A CSV file with the mark in place of values; a Parquet file with nulls, and a column that says which."""
-    import polars as pl
 
     if path.suffix.lower() == ".csv":
         return frame.write_csv().encode()
@@ -231,7 +225,6 @@ def _bytes(frame: pl.DataFrame, path: Path, mark: str) -> bytes:
 
 
 def _read_values(path: Path, column: str, mark: str) -> list[str]:
-    import polars as pl
 
     if path.suffix.lower() == ".csv":
         return pl.read_csv(path, infer_schema=False)[column].to_list()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from discreet.tabular.table import Table
 from discreet.text import entry
-
-if TYPE_CHECKING:
-    from discreet.data.tabular.table import Table
-    from discreet.verification.audited import Audit
+from discreet.verification.verdict import Audit
 
 _WHAT = {
     "release": "publishable",

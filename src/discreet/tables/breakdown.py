@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from discreet.data.checks import listed
-from discreet.data.tabular.dimension import Dimension
-from discreet.data.tabular.hierarchy import Hierarchy
+from discreet.data.dataset import Dataset
 from discreet.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from discreet.data.dataset import Dataset
-    from discreet.data.tabular.rda import Metadata
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.files.asc import dimension_of
+from discreet.tabular.files.rda import Metadata
+from discreet.tabular.hierarchy import Hierarchy
 
 By = Sequence[Any] | Mapping[str, Any]
 """Columns; or a column with `@` and hierarchies; or a mapping of columns to hierarchies."""
@@ -58,7 +56,6 @@ def spelled(by: Any) -> list[tuple[list[str], list[Any]]]:
 
 def text_of(dataset: Dataset, name: str) -> pl.Series:
     """A column as codes."""
-    import polars as pl
 
     if name not in dataset.frame.columns:
         raise InputError(
@@ -83,7 +80,6 @@ def dimension(
     dataset: Dataset, columns: list[str], hierarchies: list[Any], meta: Metadata | None, total: str
 ) -> tuple[Dimension, NDArray[np.int32]]:
     """A dimension, and the position of each record's code in it."""
-    import polars as pl
 
     name = columns[-1]
     codes = text_of(dataset, name)
@@ -115,8 +111,6 @@ def _made(
     name = columns[-1]
     variable = next((one for one in meta.variables if one.name == name), None) if meta is not None else None
     if variable is not None and not hierarchies and len(columns) == 1:
-        from discreet.data.tabular.asc import dimension_of
-
         return dimension_of(variable, present)
     missing = [code for code in (variable.missing if variable is not None else ()) if code in present]
     ways = [_hierarchy(one, name, present, missing, total) for one in hierarchies]

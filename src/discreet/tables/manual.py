@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.attributes import read_attribute
 from discreet.data.checks import listed
-from discreet.data.tabular.table import FIXED, PRIMARY, SAFE, Table
+from discreet.data.dataset import accept
+from discreet.data.roles import Declaration
 from discreet.errors import InputError
+from discreet.tabular.table import FIXED, PRIMARY, SAFE, Table
 
 WORDS = {"u": PRIMARY, "unsafe": PRIMARY, "primary": PRIMARY, "s": SAFE, "safe": SAFE, "z": FIXED, "fixed": FIXED}
 
@@ -79,7 +82,6 @@ def _whole(number: Any) -> int:
 
 
 def _from_frame(table: Table, manual: Any) -> Named:
-    from discreet.data.dataset import accept
 
     dataset = accept(manual, "the list of cells")
     frame, n = dataset.frame, dataset.frame.height
@@ -107,9 +109,6 @@ def _from_frame(table: Table, manual: Any) -> Named:
     for level in ("lpl", "upl"):
         levels[level] = np.full(n, np.nan)
         if level in frame.columns and frame[level].null_count() < n:
-            from discreet.data.reading import read_attribute
-            from discreet.data.roles import Declaration
-
             levels[level] = read_attribute(dataset, Declaration(level, kind="numeric"))[0].values
             wrong = np.flatnonzero(levels[level] < 0)
             if len(wrong):

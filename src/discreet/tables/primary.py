@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.data.tabular.table import Table
-    from discreet.tables.rules import Rule
+    from discreet.tabular.rules import Rule
+    from discreet.tabular.table import Table
 
 
 COSTS = ("value", "count", "unit", "log")
@@ -82,8 +82,8 @@ def primary(
     """
     import numpy as np
 
-    from discreet.data.tabular.files import table_from
-    from discreet.data.tabular.table import FIXED, PRIMARY, RULES, SAFE
+    from discreet.tabular.files.formats import table_from
+    from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE
 
     rules = _asked(p, q, coalition, dominance, threshold, range, request, zeros)
     held = table_from(table, meta)
@@ -161,7 +161,7 @@ def _asked(
     zeros: float | None,
 ) -> list[Rule]:
     """The rules that are asked for, their parameters checked."""
-    from discreet.tables import rules
+    from discreet.tabular import rules
 
     coalition = whole("coalition", coalition, 1)
     width = _number("range", width, above=0.0)
@@ -223,8 +223,8 @@ def _named(
     """Let the cells that are named by hand have the last word."""
     import numpy as np
 
-    from discreet.data.tabular.table import FIXED, PRIMARY, RULES
     from discreet.tables.manual import named
+    from discreet.tabular.table import FIXED, PRIMARY, RULES
 
     said = named(table, manual)
     unsafe = said.cells[said.status == PRIMARY]

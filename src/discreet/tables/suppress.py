@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.data.tabular.table import Table
     from discreet.release.suppressed import SuppressedTable
+    from discreet.tabular.table import Table
 
 DEFAULT_SECONDS = 10.0
 # Up to here every release is proven by a certificate that is added up again; above, by the attacker alone.
@@ -94,17 +94,16 @@ def suppress(
     """
     import numpy as np
 
-    from discreet.data.tabular.files import table_from
-    from discreet.data.tabular.table import PRIMARY, SECONDARY
     from discreet.evolution.loop import evolve
+    from discreet.tables.suppression.feasibility import given_away, spared, unjudged, why
     from discreet.tables.suppression.guards import guarded, with_status
-    from discreet.tables.suppression.problem import problem_of
+    from discreet.tables.suppression.problem import problem_of, settled
     from discreet.tables.suppression.protectors import protector_of
     from discreet.tables.suppression.registry import make
-    from discreet.tables.suppression.settling import settled
-    from discreet.tables.suppression.unprotected import given_away, spared, unjudged, why
-    from discreet.tables.suppression.warming import warm_up
+    from discreet.tables.suppression.warm_up import warm_up
     from discreet.tables.suppression.weights import bound_of, named_cells, weights
+    from discreet.tabular.files.formats import table_from
+    from discreet.tabular.table import PRIMARY, SECONDARY
     from discreet.verification.audit import audit
 
     tell = progress or (lambda _stage, _part: None)
@@ -220,7 +219,7 @@ def _released(
 ) -> SuppressedTable:
     import numpy as np
 
-    from discreet.data.digest import sha256
+    from discreet.data.files import sha256
     from discreet.release.evidence import evidence
     from discreet.release.suppressed import SuppressedTable
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.dataset import Dataset
-    from discreet.data.tabular.rda import Metadata
-    from discreet.data.tabular.table import Table
+    from discreet.tabular.files.rda import Metadata
+    from discreet.tabular.table import Table
 
 
 def tabulate(
@@ -78,10 +78,10 @@ def tabulate(
     """
     import numpy as np
 
-    from discreet.data.tabular.linking import link
-    from discreet.data.tabular.table import Table
     from discreet.tables.breakdown import dimension, spelled
-    from discreet.tables.tally import Contributions, tally
+    from discreet.tables.contributions import Contributions, tally
+    from discreet.tabular.linking import link
+    from discreet.tabular.table import Table
 
     top = whole("top", top, 1)
     wanted = spelled(by)
@@ -158,7 +158,7 @@ def _read(data: Any, meta: str | Path | None) -> tuple[Dataset, Metadata | None]
 
     if meta is None:
         return accept(data), None
-    from discreet.data.tabular import asc, rda
+    from discreet.tabular.files import asc, rda
 
     described = rda.read(Path(meta))
     if isinstance(data, str | Path):
@@ -167,8 +167,8 @@ def _read(data: Any, meta: str | Path | None) -> tuple[Dataset, Metadata | None]
 
 
 def _numbers(dataset: Dataset, name: str) -> NDArray[Any]:
+    from discreet.data.attributes import read_attribute
     from discreet.data.checks import listed
-    from discreet.data.reading import read_attribute
     from discreet.data.roles import Declaration
 
     if name not in dataset.frame.columns:

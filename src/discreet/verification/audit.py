@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from discreet.data.tabular.table import Table
-    from discreet.verification.attack.attacker import Reach
-    from discreet.verification.audited import Audit
+    from discreet.attack.attacker import Reach
+    from discreet.tabular.table import Table
     from discreet.verification.certificate import Certificate
+    from discreet.verification.verdict import Audit
 
 
 def audit(
@@ -65,15 +65,14 @@ def audit(
     """
     import numpy as np
 
-    from discreet.data.tabular.files import table_from
-    from discreet.verification.attack.attacker import Attacker
-    from discreet.verification.audited import PUBLISHED, Audit
-    from discreet.verification.feasible import centre_of
-    from discreet.verification.levels import levels_of, verdicts
-    from discreet.verification.pattern import patterned
-    from discreet.verification.singletons import exposed_to
+    from discreet.attack.attacker import Attacker
+    from discreet.attack.levels import PUBLISHED, levels_of, verdicts
+    from discreet.attack.unpicking import unpick
+    from discreet.tabular.files.formats import table_from
+    from discreet.verification.insiders import exposed_to
+    from discreet.verification.pattern import centre_of, patterned
     from discreet.verification.sums import unsafe_sums
-    from discreet.verification.unpicking import unpick
+    from discreet.verification.verdict import Audit
 
     tell = progress or (lambda _stage, _part: None)
     tell("reading", 0.0)
@@ -144,9 +143,9 @@ def audit(
 
 def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, strict: bool) -> Certificate:
     """The certificate of the primary cells that are protected, checked before it is handed out."""
-    from discreet.data.tabular.table import PRIMARY
+    from discreet.attack.levels import PROTECTED
     from discreet.errors import PromiseNotKept
-    from discreet.verification.audited import PROTECTED
+    from discreet.tabular.table import PRIMARY
     from discreet.verification.certificate import certificate_of, refuted
 
     shown = (verdict == PROTECTED) & (table.status[reach.cells] == PRIMARY)

@@ -13,16 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from discreet.attack.attacker import Reach
+from discreet.attack.levels import levels_of
+from discreet.attack.system import Bools, Floats, Ints
+from discreet.data.checks import check_readable
 from discreet.errors import InputError
-from discreet.verification.attack.system import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from discreet.data.tabular.table import Table
-    from discreet.verification.attack.attacker import Reach
+from discreet.tabular.files.formats import table_from
+from discreet.tabular.table import PRIMARY, Table
+from discreet.verification.pattern import patterned
 
 SCHEMA = "discreet/certificate/1"
 INTERNAL = "holds confidential differences; not for publication"
@@ -132,9 +134,6 @@ def recheck(
     wrong : list of str
         What is wrong; empty if every primary cell is proven to be protected.
     """
-    from discreet.data.checks import check_readable
-    from discreet.data.tabular.files import table_from
-    from discreet.verification.pattern import patterned
 
     held, bare, _ = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
     held.check()
@@ -219,8 +218,6 @@ def refuted(
         why = _wrong_move(table, hidden, move)
         if why:
             wrong.append(f"move {number}: {why}")
-    from discreet.data.tabular.table import PRIMARY
-    from discreet.verification.levels import levels_of
 
     width = levels_of(table, secondaries=False, strict=strict).width
     shown = dict(zip(certificate.cells.tolist(), range(len(certificate.cells)), strict=True))

@@ -1,12 +1,19 @@
-"""What a release of microdata promises: its k-anonymity, in words that a check can be made from."""
+"""What a release of microdata promises: its k-anonymity, in words that a check can be made from.
+
+The independent check of k-anonymity: count the combinations that stand in the release.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InputError, whole
+
+if TYPE_CHECKING:
+    import polars as pl
+
 
 KIND = "k-anonymity"
 
@@ -77,3 +84,112 @@ def _names(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise TypeError
     return tuple(value)
+
+
+@dataclass(frozen=True)
+class GroupCheck:
+    """What was counted over one group of columns."""
+
+    columns: tuple[str, ...]
+    combinations: int
+    smallest: int
+    too_small: int
+    exposed: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether no combination is too small."""
+        return self.too_small == 0
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The verdict on a release; true if its promise is kept."""
+
+    promise: Promise
+    records: int
+    checks: tuple[GroupCheck, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every group of columns keeps the promise."""
+        return all(check.passed for check in self.checks)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict as it stands in the evidence."""
+        return {
+            "passed": self.passed,
+            "records": self.records,
+            "checks": [
+                {
+                    "columns": list(check.columns),
+                    "combinations": check.combinations,
+                    "smallest": check.smallest,
+                    "too_small": check.too_small,
+                    "records_exposed": check.exposed,
+                }
+                for check in self.checks
+            ],
+            "notes": list(self.notes),
+        }
+
+    def words(self) -> str:
+        """The verdict in a sentence."""
+        least = min(check.smallest for check in self.checks)
+        if self.passed:
+            count = sum(check.combinations for check in self.checks)
+            found = f"{_count(count, 'combination')} in {_count(self.records, 'record')}"
+            return f"passed: {found}, the rarest {_times(least)}"
+        bad = [check for check in self.checks if not check.passed]
+        many, exposed, least = bad[0].too_small, bad[0].exposed, bad[0].smallest
+        more = f", and {_count(len(bad) - 1, 'more group')} of columns" if len(bad) > 1 else ""
+        return (
+            f"NOT KEPT: {_count(many, 'combination')} of {', '.join(bad[0].columns)} {'has' if many == 1 else 'have'} "
+            f"fewer than {self.promise.k} records ({_count(exposed, 'record')} exposed; the rarest stands "
+            f"{_times(least)}){more}"
+        )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def check(frame: pl.DataFrame, promise: Promise) -> Verification:
+    """Count every combination of the promised columns in a release.
+
+    A missing value equals a missing value and nothing else. Values are compared as they stand: in text, as texts.
+    """
+    import polars.selectors as cs
+
+    absent = [name for name in promise.columns() if name not in frame.columns]
+    if absent:
+        raise InputError(f"column '{absent[0]}' of the promise is not in the release")
+    if frame.height == 0:
+        raise InputError("the release has no records")
+    plain = frame.select(promise.columns()).with_columns(cs.float().fill_nan(None))
+    return Verification(promise, frame.height, tuple(_tally(plain, promise, group) for group in promise.groups))
+
+
+def _tally(frame: pl.DataFrame, promise: Promise, group: Sequence[str]) -> GroupCheck:
+    import polars as pl
+
+    columns = [*promise.by, *group]
+    # Named by position, so that no column of the release can be called like a count.
+    named = frame.select(pl.col(name).alias(str(i)) for i, name in enumerate(columns))
+    counts = named.group_by([str(i) for i in range(len(columns))]).agg(pl.len().alias("size"))
+    small = counts.filter(pl.col("size") < promise.k)
+    return GroupCheck(
+        tuple(columns),
+        counts.height,
+        int(counts["size"].min()),  # type: ignore[arg-type]
+        small.height,
+        int(small["size"].sum()),
+    )

@@ -8,15 +8,13 @@ tell what that one contributed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from discreet.attack.system import Bools, Ints
 from discreet.errors import InputError
-from discreet.verification.attack.system import Bools, Ints
-
-if TYPE_CHECKING:
-    from discreet.data.tabular.table import Table
+from discreet.tabular.table import Table
 
 
 def unsafe_sums(table: Table, hidden: Bools) -> list[tuple[int, Ints]]:

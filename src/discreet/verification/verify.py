@@ -8,10 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from discreet.data.digest import sha256
 from discreet.errors import InputError
-from discreet.verification.anonymity import Verification, check
-from discreet.verification.promise import Promise
+from discreet.verification.promise import Promise, Verification, check
 
 
 def verify(
@@ -59,11 +57,13 @@ def verify(
     NOT KEPT: 2 combinations of age, town have fewer than 2 records (2 records exposed; the rarest stands once)
     """
     from discreet.data.dataset import accept
-    from discreet.data.recorded import read_recorded
+    from discreet.data.files import read_recorded
 
     told, output = _promise(promise, quasi, k, by, grouping)
     dataset = accept(read_recorded(Path(release), output) if output and isinstance(release, str | Path) else release)
     verdict = check(dataset.frame, told)
+    from discreet.data.files import sha256
+
     if output and dataset.source and output.get("sha256") != sha256(dataset.source.path):
         note = f"{dataset.name} is not the very file that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
@@ -78,8 +78,8 @@ def _promise(
     grouping: Any,
 ) -> tuple[Promise, Mapping[str, Any] | None]:
     """The promise to check, and what the record says of the file it was given for."""
+    from discreet.columns import as_names
     from discreet.data.groupings import listed_groups
-    from discreet.data.keywords import as_names
 
     if promise is not None:
         if quasi is not None or k is not None or by is not None or grouping is not None:

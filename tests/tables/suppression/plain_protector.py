@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from discreet.data.tabular.table import SECONDARY, Table
+from discreet.attack.system import Bools, Floats, Ints
 from discreet.kernels.arrays import Words
 from discreet.tables.primary import primary
 from discreet.tables.suppression.problem import Problem
-from discreet.verification.attack.system import Bools, Floats, Ints
+from discreet.tabular.table import SECONDARY, Table
 from discreet.verification.audit import audit
 from tabulated import random_table
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.data.tabular.table import FIXED, SAFE
+from discreet.attack.system import Bools
 from discreet.tables.suppression import baselines
 from discreet.tables.suppression.baselines import hypercube, marginal
 from discreet.tables.suppression.problem import Problem, problem_of
-from discreet.verification.attack.system import Bools
+from discreet.tabular.table import FIXED, SAFE
 from tables.suppression.plain_protector import Plain, exposed, hopeless, unsafe_table
 from tabulated import generators
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.data.tabular.dimension import Dimension
-from discreet.data.tabular.hierarchy import Hierarchy
-from discreet.data.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.errors import PromiseNotKept
 from discreet.tables.suppression.registry import METHODS
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from suppressible import KINDS, Case, beyond_help, case, refute
 

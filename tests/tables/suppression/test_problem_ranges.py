@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import discreet
 from attacks import bounded
-from discreet.data.tabular.dimension import Dimension
-from discreet.data.tabular.hierarchy import Hierarchy
-from discreet.data.tabular.table import FIXED, PRIMARY, SAFE, Table
 from discreet.errors import PromiseNotKept
 from discreet.tables.suppression.problem import problem_of
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.table import FIXED, PRIMARY, SAFE, Table
 from suppressible import exposed
 from tabulated import generators, random_table
 

@@ -10,11 +10,11 @@ from discreet.experiments.papers.paper import Paper
 
 # Strings, so that listing the papers imports none of them.
 PAPERS = {
-    "2006": "discreet.experiments.papers.paper2006",
-    "2008": "discreet.experiments.papers.paper2008",
-    "2012": "discreet.experiments.papers.paper2012",
-    "2013": "discreet.experiments.papers.paper2013",
-    "2021": "discreet.experiments.papers.paper2021",
+    "2006": "discreet.experiments.papers.p2006.page",
+    "2008": "discreet.experiments.papers.p2008.page",
+    "2012": "discreet.experiments.papers.p2012.page",
+    "2013": "discreet.experiments.papers.p2013.page",
+    "2021": "discreet.experiments.papers.p2021.page",
 }
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from discreet.experiments.reference import reference
+import numpy as np
+import polars as pl
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from discreet.microdata.method import Points
+from discreet.experiments.records import reference
+from discreet.microdata.method import Points
 
 # Of EIA's 15 columns the literature uses 11: the utility's number, and its revenue and sales.
 SOME = {"eia": ("ID", "REVENUE", "SALES")}
@@ -26,7 +24,6 @@ def literature(name: str) -> pl.DataFrame:
         Its name; the file is `microdata/NAME.csv` of the reference data. A file that is not there is an error that says
         where it was looked for.
     """
-    import polars as pl
 
     frame = pl.read_csv(reference(f"microdata/{name}.csv"))
     endings = SOME.get(name, ("",))
@@ -35,6 +32,5 @@ def literature(name: str) -> pl.DataFrame:
 
 def standardised(values: Points) -> Points:
     """Z-scores, with the standard deviation of the papers (ddof 0)."""
-    import numpy as np
 
     return np.ascontiguousarray((values - values.mean(axis=0)) / values.std(axis=0))

@@ -7,10 +7,10 @@ from functools import cached_property
 import highspy
 import numpy as np
 
-from discreet.tables.suppression.forcing import LARGE
-from discreet.tables.suppression.linear import Linear
-from discreet.verification.attack.program import COARSE, FINE, OPTIONS
-from discreet.verification.attack.system import Floats, Ints, System
+from discreet.attack.program import COARSE, FINE, OPTIONS
+from discreet.attack.system import Floats, Ints, System
+from discreet.tables.suppression.program_pattern import Linear
+from discreet.tables.suppression.provers import LARGE
 
 
 class GroupProgram:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.data.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.attack.system import Bools, Ints
 from discreet.tables.suppression.problem import problem_of
 from discreet.tables.suppression.protectors import protector_of
-from discreet.verification.attack.system import Bools, Ints
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 
 ROUNDS = 50

@@ -23,11 +23,11 @@ ORDERS = (
 )
 # Strings, so that naming the methods imports none of them; with what makes each of several from one class.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "search": ("discreet.tables.suppression.search:Search", {}),
-    "exact": ("discreet.tables.suppression.proof:Proof", {}),
-    **{name: ("discreet.tables.suppression.orders:OrderSearch", {"variant": name}) for name in ORDERS},
-    "hypercube": ("discreet.tables.suppression.once:Hypercube", {}),
-    "marginal": ("discreet.tables.suppression.once:Marginal", {}),
+    "search": ("discreet.tables.suppression.search.search:Search", {}),
+    "exact": ("discreet.tables.suppression.exact.branch_and_cut:Proof", {}),
+    **{name: ("discreet.tables.suppression.orders.orders:OrderSearch", {"variant": name}) for name in ORDERS},
+    "hypercube": ("discreet.tables.suppression.baselines:Hypercube", {}),
+    "marginal": ("discreet.tables.suppression.baselines:Marginal", {}),
 }
 
 

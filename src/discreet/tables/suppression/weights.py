@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from discreet.attack.system import Floats, Ints
+from discreet.data.attributes import read_attribute
 from discreet.data.dataset import accept
-from discreet.data.reading import read_attribute
 from discreet.data.roles import Declaration
 from discreet.errors import InputError
 from discreet.tables.manual import named
 from discreet.tables.primary import COSTS, costs
-from discreet.verification.attack.system import Floats, Ints
-
-if TYPE_CHECKING:
-    from discreet.data.tabular.table import Table
+from discreet.tabular.table import Table
 
 
 def named_cells(table: Table, said: Any, what: str) -> Ints | None:

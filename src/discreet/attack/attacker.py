@@ -1,0 +1,361 @@
+"""The attacker: how far each suppressed cell can be from its value, given all that is published.
+
+What follows by elimination is found first, then what single relations imply. Components that are networks go to a
+maximum flow; in the others the cheapest proof comes first: boxes of cells, then linear programs that move many cells
+at once, then one for each cell that is left. Every table found on the way is harvested for all cells it moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discreet.attack.grid import grid_of
+from discreet.attack.network import Network, networks
+from discreet.attack.program import Program
+from discreet.attack.proofs import SLACK, Proofs
+from discreet.attack.system import Bools, Floats, Ints, System, system_of
+from discreet.kernels.propagation import propagate
+from discreet.kernels.unpicking import unpick
+from discreet.tabular.table import Table
+
+Tell = Callable[[float], None]
+
+ROUNDS = 50
+BUDGET = 2_000
+# Programs that move many cells at once end when this many in a row have proven nothing.
+PATIENCE = 2
+BATCHES = 30
+# From this many columns on interior points are faster than the simplex method.
+LARGE = 2_000
+# Of so few columns, or so few that are open, each gets a program of its own.
+SMALL, FEW = 12, 8
+# What comes so near, in parts of what is wanted, may well reach it.
+NEAR = 1 - 1e-5
+# Bounds are mostly whole, halves or percentages of the values.
+PARTS = (1, 2, 5, 10, 20, 100, 1_000)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """How far each hidden cell can go.
+
+    Attributes
+    ----------
+    cells
+        The hidden cells of the table.
+    down, up
+        How far each is proven to go, in the units of the table; as far as was wanted, if less is not said.
+    exact
+        Whether both are the true extremes, and not just as much as was wanted.
+    proofs
+        The solutions, in units of the last decimal where the table is decimal; columns are places in `cells`.
+    scale
+        Those units in one unit of the table.
+    """
+
+    cells: Ints
+    down: Floats
+    up: Floats
+    exact: Bools
+    proofs: Proofs
+    scale: float
+
+
+class Attacker:
+    """An attacker who knows the published cells, the relations and the bounds.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    hidden : array of bool
+        Which cells are not published.
+    centre : array of float, optional
+        A table that fits what is published, where the true values are not known.
+    whole : bool
+        Whether to round bounds to whole units of the last decimal, inwards, or to parts of it if that would cut
+        something off: what is found is then exact in decimals.
+    """
+
+    def __init__(self, table: Table, hidden: Bools, centre: Floats | None = None, *, whole: bool = False) -> None:
+        self.table, self.hidden = table, hidden
+        self.centre = table.value if centre is None else centre
+        full = system_of(table, hidden, self.centre, implied=True)
+        self.cells = full.cells
+        self.scale = _scale(table)
+        lo, hi = _units(full.lo, self.scale), _units(full.hi, self.scale)
+        given = unpick(full.starts, full.columns, full.by_starts, full.by_rows, np.ones(len(full), np.bool_))
+        lo[given], hi[given] = 0.0, 0.0
+        # Bounds that nothing can exceed: what is proven to reach them needs no solver.
+        least, most = propagate(
+            full.starts, full.columns, full.coefficients, full.by_starts, full.by_rows, lo, hi, ROUNDS
+        )
+        parts = _parts(lo, hi, least, most) if whole else None
+        self.whole = parts is not None
+        if parts is not None:
+            self.scale *= parts
+            lo, hi = np.ceil(_units(lo, parts)), np.floor(_units(hi, parts))
+            least, most = np.maximum(least * parts, lo), np.minimum(most * parts, hi)
+        self.lo, self.hi, self.least, self.most = lo, hi, least, most
+        self.free = (self.most > 0) | (self.least < 0)
+        self._full = full
+
+    @cached_property
+    def system(self) -> System:
+        """The columns that can move at all, with the relations that do not follow from others."""
+        lean = system_of(self.table, self.hidden, self.centre)
+        return lean.within(self.lo, self.hi).part(self.free)
+
+    @property
+    def given_away(self) -> Ints:
+        """Hidden cells that cannot be anything but what they are."""
+        return self.cells[~self.free]
+
+    def reach(
+        self, down: Floats, up: Floats, *, exact: bool = False, keep: bool = False, tell: Tell = lambda _part: None
+    ) -> Reach:
+        """Find how far the hidden cells can go.
+
+        Parameters
+        ----------
+        down, up : arrays of float
+            How far each hidden cell is wanted to go, in units of the table; 0 where it does not matter.
+        exact : bool
+            Whether to find the true extremes of every hidden cell, however far that is.
+        keep : bool
+            Whether to keep solutions that prove it.
+        tell : callable
+            Listens to how much of the work is done.
+        """
+        n = len(self.cells)
+        wanted_down = np.full(n, np.inf) if exact else _units(down, self.scale)
+        wanted_up = np.full(n, np.inf) if exact else _units(up, self.scale)
+        if self.whole:
+            wanted_down, wanted_up = _raised(wanted_down), _raised(wanted_up)
+        # More than the single relations allow is not to be had: what is wanted ends there, and is then known exactly.
+        capped_down, capped_up = np.minimum(wanted_down, -self.least), np.minimum(wanted_up, self.most)
+        sizes = np.abs(self.centre[self.cells]) * self.scale
+        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, sizes, keep=keep, whole=self.whole)
+        final = ~self.free
+        columns = np.flatnonzero(self.free)
+        if len(columns):
+            flat, signs = networks(self.system)
+            if flat.any():
+                self._flow(columns[flat], signs, flat, proofs, exact=exact)
+            if (~flat).any():
+                levels = _units(down, self.scale), _units(up, self.scale)
+                self._solve(columns, flat, proofs, levels, exact=exact, tell=tell)
+        slack = SLACK * np.maximum(1.0, sizes)
+        stuck_up = (proofs.up < wanted_up - slack) | exact
+        stuck_down = (proofs.down < wanted_down - slack) | exact
+        final |= stuck_up & stuck_down
+        return Reach(self.cells, proofs.down / self.scale, proofs.up / self.scale, final, proofs, self.scale)
+
+    def _flow(self, columns: Ints, signs: Ints, flat: Bools, proofs: Proofs, *, exact: bool) -> None:
+        """Maximum flows for the components that are networks."""
+        system = self.system
+        part, rows = _rows(system, flat)
+        network = Network(part, signs[rows])
+        local = np.arange(len(columns))
+        if proofs.solutions is not None and not exact:
+            for side, still in ((1, "open_up"), (-1, "open_down")):
+                wanted = proofs.wanted_up if side > 0 else proofs.wanted_down
+                for at in np.flatnonzero(getattr(proofs, still)[columns]).tolist():
+                    column = columns[at]
+                    reached = proofs.up[column] if side > 0 else proofs.down[column]
+                    if reached < wanted[column]:
+                        found = network.solution(at, side, float(wanted[column]))
+                        proofs.harvest(columns[found != 0], found[found != 0])
+            return
+        for side in (1, -1):
+            wanted = proofs.wanted_up[columns] if side > 0 else proofs.wanted_down[columns]
+            asked = local[wanted > 0]
+            amounts = network.reach(asked, side, wanted[asked])
+            reached = proofs.up if side > 0 else proofs.down
+            reached[columns[asked]] = np.maximum(reached[columns[asked]], amounts)
+
+    def _solve(
+        self, columns: Ints, flat: Bools, proofs: Proofs, levels: tuple[Floats, Floats], *, exact: bool, tell: Tell
+    ) -> None:
+        """Boxes and linear programs for the other components."""
+
+        if not exact:
+            self._boxes(columns[~flat], proofs)
+        _, component = self.system.components
+        places = np.argsort(component, kind="stable")
+        groups = np.split(places, np.flatnonzero(np.diff(component[places])) + 1)
+        groups = [group for group in groups if not flat[group[0]]]
+        done, every = 0, sum(len(group) for group in groups)
+        for group in groups:
+            inside = np.zeros(len(self.system), dtype=np.bool_)
+            inside[group] = True
+            mine = columns[np.flatnonzero(inside)]
+            if not (proofs.open_up[mine] | proofs.open_down[mine]).any():
+                done += len(group)
+                continue
+            program = Program(self.system.part(inside), vertices=proofs.solutions is not None)
+            if len(mine) > SMALL:
+                self._together(program, mine, proofs, exact=exact)
+            part = _share(tell, done / every, len(group) / every)
+            self._singly(program, mine, proofs, levels, exact=exact, tell=part)
+            done += len(group)
+
+    def _boxes(self, columns: Ints, proofs: Proofs) -> None:
+        grid = grid_of(self.table)
+        targets = columns[proofs.open_up[columns] | proofs.open_down[columns]]
+        if grid is None or not len(targets):
+            return
+        n = len(self.table)
+        free, lo, hi = np.zeros(n, dtype=np.bool_), np.zeros(n), np.zeros(n)
+        free[self.cells[self.free]] = True
+        lo[self.cells], hi[self.cells] = self.lo, self.hi
+        up, down, partners = grid.boxes(
+            free, lo, hi, self.cells[targets], proofs.wanted_up[targets], proofs.wanted_down[targets], BUDGET
+        )
+        if proofs.solutions is None:
+            proofs.up[targets] = np.maximum(proofs.up[targets], up)
+            proofs.down[targets] = np.maximum(proofs.down[targets], down)
+            return
+        for at, column in enumerate(targets.tolist()):
+            for side in range(2):
+                still = proofs.up[column] < up[at] if side == 0 else proofs.down[column] < down[at]
+                if still and partners[at, side, 0] >= 0:
+                    cells, signs = grid.box(int(self.cells[column]), partners[at, side])
+                    proofs.harvest(np.searchsorted(self.cells, cells), signs.astype(np.float64))
+
+    def _together(self, program: Program, mine: Ints, proofs: Proofs, *, exact: bool) -> None:
+        """Programs that move all cells that are still open at once, each as far as wanted, to alternating sides.
+
+        Bounds as narrow upwards as downwards at first: a table and its mirror image then prove both sides.
+        """
+        generator = np.random.Generator(np.random.PCG64(0))
+        least, most = self.least[mine], self.most[mine]
+        narrow = np.minimum(-least, most)
+        side = generator.choice([-1.0, 1.0], len(mine))
+        idle, mirrored = 0, not exact
+        before = self._count(proofs, mine)
+        for _ in range(4 if exact else BATCHES):
+            up, down = proofs.open_up[mine], proofs.open_down[mine]
+            if int(up.sum() + down.sum()) <= FEW:
+                return
+            if mirrored:
+                lo, hi = -narrow, narrow
+                # What cannot be had on both sides is looked for later.
+                both = (up | down) & (narrow > 0)
+                wanted = np.minimum(np.maximum(proofs.wanted_up[mine], proofs.wanted_down[mine]), narrow)
+            else:
+                lo, hi = least, most
+                side = np.where(up & ~down, 1.0, np.where(down & ~up, -1.0, side))
+                both = up | down
+                wanted = np.where(side > 0, proofs.wanted_up[mine], proofs.wanted_down[mine])
+            weights = np.where(both & (wanted > 0), side / np.maximum(wanted, 1e-12), 0.0)
+            lo = np.where(both & (side < 0), np.maximum(lo, -wanted), lo)
+            hi = np.where(both & (side > 0), np.minimum(hi, wanted), hi)
+            found = program.together(weights, lo, hi, interior=len(mine) >= LARGE)
+            if found is None:
+                return
+            proofs.harvest(mine, found, program.missed(found))
+            after = self._count(proofs, mine)
+            still = proofs.open_up[mine] | proofs.open_down[mine]
+            turned = np.where(np.abs(found) > SLACK, -np.sign(found), generator.choice([-1.0, 1.0], len(mine)))
+            side = np.where(still, turned, side)
+            gained = before - after
+            if mirrored and gained < 0.6 * before:
+                mirrored = False
+            elif gained <= 0:
+                idle += 1
+                if idle >= PATIENCE:
+                    return
+            else:
+                idle = 0
+            before = after
+
+    @staticmethod
+    def _count(proofs: Proofs, mine: Ints) -> int:
+        return int(proofs.open_up[mine].sum() + proofs.open_down[mine].sum())
+
+    def _singly(
+        self,
+        program: Program,
+        mine: Ints,
+        proofs: Proofs,
+        levels: tuple[Floats, Floats],
+        *,
+        exact: bool,
+        tell: Tell,
+    ) -> None:
+        """One program for each cell and side that is still open."""
+        large = len(mine) >= LARGE
+        ways = (
+            (1, proofs.up, proofs.wanted_up, proofs.enough_up, levels[1]),
+            (-1, proofs.down, proofs.wanted_down, proofs.enough_down, levels[0]),
+        )
+        for at, column in enumerate(mine.tolist()):
+            if exact and at % 64 == 0:
+                tell(at / len(mine))
+            for side, reached, wanted, enough, level in ways:
+                if reached[column] >= enough[column]:
+                    continue
+                limit = None if exact else float(wanted[column])
+                found = program.furthest(at, side, limit, interior=large)
+                if found is not None:
+                    proofs.harvest(mine, found, program.missed(found))
+                    lost = reached[column] < side * found[at] * NEAR
+                    aim = level[column] if exact else wanted[column]
+                    near = abs(reached[column] - aim) <= (1 - NEAR) * aim
+                    if large and reached[column] < enough[column] and (lost or near):
+                        # Interior points lose what they do not hit: ends at a bound, and levels that are just reached.
+                        found = program.furthest(at, side, limit, interior=True, sharp=True)
+                        if found is not None:
+                            proofs.harvest(mine, found, program.missed(found))
+                if found is None:
+                    reached[column] = np.inf
+
+
+def _share(tell: Tell, start: float, part: float) -> Tell:
+    """Tell how much of a part of the work is done as how much of the whole."""
+    return lambda done: tell(start + part * done)
+
+
+def _scale(table: Table) -> float:
+    """Units of the last decimal in one unit of the table, where every value is a whole number of them."""
+    if table.decimals is None:
+        return 1.0
+    return 10.0**table.decimals
+
+
+def _parts(lo: Floats, hi: Floats, least: Floats, most: Floats) -> int | None:
+    """The fewest parts of a unit in which bounds can be rounded inwards and cut off nothing that can be reached."""
+    for parts in PARTS:
+        low, high = np.ceil(_units(lo, parts)), np.floor(_units(hi, parts))
+        slack = SLACK * np.maximum(1.0, np.where(np.isfinite(lo), -lo, 0.0) + np.where(np.isfinite(hi), hi, 0.0))
+        if (low <= least * parts + slack).all() and (high >= most * parts - slack).all():
+            return parts
+    return None
+
+
+def _units(amounts: Floats, scale: float) -> Floats:
+    """Amounts in units of the last decimal; those that are whole numbers of them but for rounding, exactly."""
+    scaled = amounts * scale
+    if scale == 1.0:
+        return scaled.copy()
+    near = np.rint(scaled)
+    finite = np.isfinite(scaled)
+    off = np.abs(np.subtract(scaled, near, out=np.zeros_like(scaled), where=finite))
+    return np.where(finite & (off <= 1e-9 * np.maximum(1.0, np.abs(scaled))), near, scaled)
+
+
+def _raised(wanted: Floats) -> Floats:
+    """The next whole number, unless it is one but for rounding."""
+    finite = np.where(np.isfinite(wanted), wanted, 0.0)
+    return np.where(np.isfinite(wanted), np.ceil(finite - SLACK * np.maximum(1.0, finite)), wanted)
+
+
+def _rows(system: System, keep: Bools) -> tuple[System, Ints]:
+    """The system of some columns, and which of the rows it has."""
+    part = system.part(keep)
+    return part, np.searchsorted(system.relations, part.relations)

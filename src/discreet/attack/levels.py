@@ -1,0 +1,80 @@
+"""What is asked of each suppressed cell, and whether the attacker's interval is wide enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
+
+Floats = NDArray[np.float64]
+
+TOLERANCE = 1e-9
+PROTECTED, PUBLISHED, EXPOSED, NARROW, UNJUDGED = "protected", "published", "exposed", "too narrow", ""
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """What every cell of a table must reach.
+
+    Attributes
+    ----------
+    judged
+        Which cells anything is asked of.
+    down, up, width
+        How far below and above its value the attacker must think each possible, and over what range in all.
+    seek_down, seek_up
+        How far to look; further than the level where it must be exceeded or where the range asks for more.
+    strict
+        Whether a level must be exceeded.
+    """
+
+    judged: NDArray[np.bool_]
+    down: Floats
+    up: Floats
+    width: Floats
+    seek_down: Floats
+    seek_up: Floats
+    strict: bool
+
+
+def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
+    """The levels of primary cells, and of secondary ones if these are judged too.
+
+    A cell without any level must at least not be known exactly: to one unit of the last decimal.
+    """
+    known = ~np.isnan(table.value)
+    judged = ((table.status == PRIMARY) | (secondaries & (table.status == SECONDARY))) & known
+    down, up, width = (np.where(judged, level, 0.0) for level in (table.lpl, table.upl, table.spl))
+    unit = 10.0 ** -(table.decimals if table.decimals is not None else 6)
+    bare = judged & (down + up + width == 0)
+    width[bare] = unit
+    # Well beyond what counts as reached, be it in parts of the value or of the level.
+    more = np.maximum(_slack(table), TOLERANCE * np.maximum(down, up))
+    beyond = np.where(judged & strict & ~bare, 10 * more, 0.0)
+    seek_down, seek_up = down + beyond, up + beyond
+    wide = judged & (width > down + up)
+    # The range may lie on either side; what one side has more than that is not needed.
+    seek_down[wide], seek_up[wide] = (np.maximum(seek, width)[wide] for seek in (seek_down, seek_up))
+    return Levels(judged, down, up, width, seek_down, seek_up, strict)
+
+
+def verdicts(table: Table, levels: Levels, cells: NDArray[np.int64], down: Floats, up: Floats) -> NDArray[np.object_]:
+    """The verdict on each of some suppressed cells, given how far below and above its value it can be."""
+    slack = _slack(table)[cells]
+    wanted_down, wanted_up = levels.down[cells], levels.up[cells]
+    if levels.strict:
+        bare = wanted_down + wanted_up == 0
+        enough = (bare | (down > wanted_down + slack)) & (bare | (up > wanted_up + slack))
+    else:
+        enough = (down >= wanted_down - slack) & (up >= wanted_up - slack)
+    enough &= down + up >= levels.width[cells] - slack
+    found = np.where(enough, PROTECTED, np.where(down + up <= slack, EXPOSED, NARROW)).astype(object)
+    found[~levels.judged[cells]] = UNJUDGED
+    return found
+
+
+def _slack(table: Table) -> Floats:
+    return TOLERANCE * np.maximum(1.0, np.abs(np.nan_to_num(table.value)))

@@ -1,0 +1,133 @@
+"""What is proven of each suppressed cell: how far up and down some table that fits the published cells lets it go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.attack.system import Bools, Floats, Ints
+
+SLACK = 1e-9
+# Solutions are shrunk to simple fractions only: denominators stay small.
+LARGEST = 60
+# A deviation below this part of the largest one in its solution is rounding, not a move.
+DUST = 1e-11
+# What a sum may be off by, in units of the last decimal or in parts of the largest move, without proving less.
+UNSEEN, ROUNDING = 1e-7, 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Deviations that a table which fits the published cells may have: some columns, and how far each is moved."""
+
+    columns: Ints
+    deviations: Floats
+
+
+class Proofs:
+    """The best that was found for each column of a system, on both sides.
+
+    One feasible table proves something of every cell it moves: whatever is found for one is harvested for all.
+
+    Parameters
+    ----------
+    lo, hi : arrays of float
+        Bounds of the deviations.
+    down, up : arrays of float
+        How far each column is wanted to go; nothing more is looked for then.
+    sizes : array of float
+        The size of each value, which says what counts as rounding.
+    keep : bool
+        Whether to keep the solutions themselves, for a certificate.
+    whole : bool
+        Whether to stretch a solution by whole numbers only, so that its coordinates stay whole or simple fractions.
+    """
+
+    def __init__(
+        self,
+        lo: Floats,
+        hi: Floats,
+        down: Floats,
+        up: Floats,
+        sizes: Floats,
+        *,
+        keep: bool = False,
+        whole: bool = False,
+    ) -> None:
+        self.lo, self.hi, self.whole = lo, hi, whole
+        self.wanted_down, self.wanted_up = down, up
+        self.enough_down, self.enough_up = _short_of(down, sizes), _short_of(up, sizes)
+        self.down, self.up = np.zeros(len(lo)), np.zeros(len(lo))
+        self.solutions: list[Solution] | None = [] if keep else None
+        self.down_by = np.full(len(lo), -1, dtype=np.int64)
+        self.up_by = np.full(len(lo), -1, dtype=np.int64)
+
+    @property
+    def open_up(self) -> Bools:
+        """Columns that are not proven to go up as far as wanted."""
+        return self.up < self.enough_up
+
+    @property
+    def open_down(self) -> Bools:
+        """Columns that are not proven to go down as far as wanted."""
+        return self.down < self.enough_down
+
+    def harvest(self, columns: Ints, deviations: Floats, missed: float = 0.0) -> None:
+        """Learn from a direction that obeys all relations: go along it, and against it, as far as the bounds allow.
+
+        Parameters
+        ----------
+        columns, deviations : arrays
+            The direction.
+        missed : float
+            By how much it misses a relation after all; on a way so long that this shows it proves nothing.
+        """
+        size = np.abs(deviations).max(initial=0.0)
+        if size == 0.0:
+            return
+        moved = np.abs(deviations) > DUST * size
+        columns, deviations = columns[moved], deviations[moved]
+        for direction in (deviations, -deviations):
+            room = np.where(direction > 0, self.hi[columns], self.lo[columns])
+            longest = float((room / direction).min())
+            if self.whole and 0 < longest < np.inf:
+                longest = _simple(longest, float(np.abs(direction).max()))
+            if longest == np.inf:
+                enough = max(1.0, self._farthest(columns)) / float(np.abs(direction).min())
+                longest = float(np.ceil(enough)) if self.whole else enough
+            if longest > 0 and missed * longest <= max(UNSEEN, ROUNDING * size * longest):
+                self._learn(columns, direction * longest)
+
+    def _farthest(self, columns: Ints) -> float:
+        wanted = np.concatenate([self.wanted_up[columns], self.wanted_down[columns]])
+        return float(wanted[np.isfinite(wanted)].max(initial=0.0))
+
+    def _learn(self, columns: Ints, deviations: Floats) -> None:
+        up, down = deviations > self.up[columns], -deviations > self.down[columns]
+        if self.solutions is not None:
+            # A solution is kept for those it brings further while they are still open.
+            up &= self.open_up[columns]
+            down &= self.open_down[columns]
+            if not (up.any() or down.any()):
+                return
+            self.up_by[columns[up]] = len(self.solutions)
+            self.down_by[columns[down]] = len(self.solutions)
+            self.solutions.append(Solution(columns, deviations))
+        self.up[columns[up]] = deviations[up]
+        self.down[columns[down]] = -deviations[down]
+
+
+def _short_of(wanted: Floats, sizes: Floats) -> Floats:
+    """What is as good as what is wanted, but for rounding; where there is no end to it, nothing less is."""
+    finite = np.where(np.isfinite(wanted), wanted, 0.0)
+    return np.where(np.isfinite(wanted), finite - SLACK * np.maximum(1.0, np.minimum(finite, sizes)), wanted)
+
+
+def _simple(stretch: float, size: float) -> float:
+    """The largest whole number up to a stretch of a direction of some size, or the largest 1/m; 0 if m is large."""
+    # This makes up for the rounding of solutions, and must stay far below a unit however long the way is.
+    near = stretch + min(1e-7 * stretch, 1e-4 / size)
+    if near >= 1:
+        return float(np.floor(near))
+    return 1.0 / float(np.ceil(1.0 / near)) if near * LARGEST >= 1 else 0.0

@@ -1,0 +1,155 @@
+"""What an attacker faces: the suppressed cells, the relations that are left between them, and how far each may move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from discreet.tabular.relations import Relations
+from discreet.tabular.table import Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Deviations d of suppressed cells from a table that fits everything published: M d = 0, lo ≤ d ≤ hi.
+
+    Columns are suppressed cells, rows the relations that name any of them.
+
+    Attributes
+    ----------
+    cells
+        The cell of the table that each column is.
+    relations
+        The relation of the table that each row is.
+    starts, columns, coefficients
+        The entries of each row.
+    by_starts, by_rows, by_coefficients
+        The entries of each column.
+    lo, hi
+        How far each may move; lo ≤ 0 ≤ hi.
+    """
+
+    cells: Ints
+    relations: Ints
+    starts: Ints
+    columns: Ints
+    coefficients: Floats
+    by_starts: Ints
+    by_rows: Ints
+    by_coefficients: Floats
+    lo: Floats
+    hi: Floats
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @cached_property
+    def components(self) -> tuple[int, Ints]:
+        """How many parts the system falls into, and the part of each column."""
+
+        n, m = len(self.cells), len(self.relations)
+        rows = np.repeat(np.arange(m), np.diff(self.starts))
+        graph = coo_array((np.ones(len(rows), np.int8), (rows + n, self.columns)), shape=(n + m, n + m))
+        count, labels = connected_components(graph, directed=False)
+        return count, labels[:n].astype(np.int64)
+
+    def part(self, keep: Bools) -> System:
+        """The system of some of the columns, the others staying where they are."""
+        number = np.cumsum(keep) - 1
+        rows = np.repeat(np.arange(len(self.relations)), np.diff(self.starts))
+        inside = keep[self.columns]
+        return _system(
+            rows[inside],
+            number[self.columns[inside]],
+            self.coefficients[inside],
+            self.relations,
+            self.cells[keep],
+            self.lo[keep],
+            self.hi[keep],
+        )
+
+    def within(self, lo: Floats, hi: Floats) -> System:
+        """The same system with other bounds."""
+        return System(
+            self.cells,
+            self.relations,
+            self.starts,
+            self.columns,
+            self.coefficients,
+            self.by_starts,
+            self.by_rows,
+            self.by_coefficients,
+            lo,
+            hi,
+        )
+
+
+def system_of(table: Table, hidden: Bools, centre: Floats | None = None, *, implied: bool = False) -> System:
+    """The system that is left where only some cells of a table are hidden.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    hidden : array of bool
+        Which cells are not published.
+    centre : array of float, optional
+        A table that fits what is published, from which deviations count; the true values by default.
+    implied : bool
+        Whether to keep relations that follow from others: they help to eliminate, and hinder a solver.
+    """
+    value = table.value if centre is None else centre
+    cells = np.flatnonzero(hidden)
+    number = np.full(len(table), -1, dtype=np.int64)
+    number[cells] = np.arange(len(cells))
+    relations: Relations = table.relations
+    # What counts nothing in a relation is not in it.
+    inside = hidden[relations.cells] & (relations.coefficients != 0)
+    if not implied and relations.implied is not None:
+        inside &= ~relations.implied[relations.rows]
+    # A value may lie outside its bounds by the last bit.
+    lo = np.minimum(table.lower[cells] - value[cells], 0.0)
+    hi = np.maximum(table.upper[cells] - value[cells], 0.0)
+    return _system(
+        relations.rows[inside].astype(np.int64),
+        number[relations.cells[inside]],
+        relations.coefficients[inside],
+        np.arange(len(relations), dtype=np.int64),
+        cells,
+        lo,
+        hi,
+    )
+
+
+def _system(
+    rows: Ints, columns: Ints, coefficients: Floats, relations: Ints, cells: Ints, lo: Floats, hi: Floats
+) -> System:
+    """A system from entries sorted by row; rows without entries go."""
+    counts = np.bincount(rows, minlength=len(relations))
+    used = np.flatnonzero(counts)
+    renumbered = np.cumsum(counts > 0) - 1
+    rows = renumbered[rows]
+    starts = np.concatenate([[0], np.cumsum(counts[used])]).astype(np.int64)
+    order = np.argsort(columns, kind="stable")
+    by_starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=len(cells)))]).astype(np.int64)
+    return System(
+        cells,
+        relations[used],
+        starts,
+        np.ascontiguousarray(columns),
+        np.ascontiguousarray(coefficients),
+        by_starts,
+        rows[order],
+        coefficients[order],
+        lo,
+        hi,
+    )

@@ -1,0 +1,235 @@
+"""Microdata files in and out, whatever their format: the suffix of the name says which.
+
+The digest that names a file's exact content.
+
+A release of ours, read as its record says it was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from discreet.data.checks import extra
+from discreet.data.files import arrow as columnar
+from discreet.data.files import csv as delimited
+from discreet.data.files import excel, labelled
+from discreet.data.files import labelled as labelled_out
+from discreet.data.files.source import Dialect, Source
+from discreet.errors import InputError
+
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".dta": "stata",
+    ".sav": "spss",
+    ".zsav": "spss",
+    ".por": "spss",
+    ".sas7bdat": "sas",
+    ".xpt": "sas",
+}
+_WORDS = {
+    "csv": "delimited text",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "excel": "Excel",
+    "stata": "Stata",
+    "spss": "SPSS",
+    "sas": "SAS",
+}
+_APPLIES = {
+    "delimiter": {"csv"},
+    "encoding": {"csv", "stata", "spss", "sas"},
+    "decimal": {"csv"},
+    "header": {"csv", "excel"},
+    "sheet": {"excel"},
+}
+# Suffixes that we read but do not write, and those that we know but do not read, with what to do instead.
+_READ_ONLY = {".sas7bdat": ".xpt", ".por": ".sav", ".xlsm": ".xlsx"}
+_ADVICE = {
+    ".xls": "save it as .xlsx",
+    ".ods": "save it as .xlsx",
+    ".gz": "unpack it first",
+    ".zip": "unpack it first",
+    ".rds": "save it from R as .parquet or .csv",
+    ".rdata": "save it from R as .parquet or .csv",
+}
+_NEEDS = {"excel": "openpyxl", "stata": "pyreadstat", "spss": "pyreadstat", "sas": "pyreadstat"}
+# Names that `write` takes beyond those of _WORDS, where one format has two shapes.
+_FINER = {".tsv": "tsv", ".zsav": "zsav"}
+_SUFFIXES = {"stata": ".dta", "spss": ".sav", "zsav": ".zsav", "sas": ".xpt"}
+
+
+def format_of(path: Path | str) -> str:
+    """Return the format of a file by its suffix: csv, parquet, arrow, excel, stata, spss or sas."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix in _FORMATS:
+        return _FORMATS[suffix]
+    what = f"the suffix '{path.suffix}' of {path.name} is not known" if suffix else f"{path.name} has no suffix"
+    advice = f"{_ADVICE[suffix]}; " if suffix in _ADVICE else ""
+    raise InputError(f"{what}; {advice}known are {', '.join(_FORMATS)}")
+
+
+def check_writable_format(path: Path | str) -> str:
+    """Return the format name under which `write` writes a file of this name, or refuse a name we cannot write.
+
+    Call it before the work starts, so that hours of search do not end at a file name.
+    """
+    path = Path(path)
+    name = format_of(path)
+    suffix = path.suffix.lower()
+    if suffix in _READ_ONLY:
+        better = path.with_suffix(_READ_ONLY[suffix]).name
+        raise InputError(f"{suffix} files can be read but not written; name the output {better}")
+    if name in _NEEDS:
+        extra(_NEEDS[name], f"writing {_WORDS[name]} files")
+    return _FINER.get(suffix, name)
+
+
+def applies(option: str, path: Path | str) -> bool:
+    """Whether an option of reading applies to the format of a file."""
+    return format_of(path) in _APPLIES[option]
+
+
+def read(
+    path: Path | str,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+) -> Source:
+    """Read a microdata file.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix says the format.
+    delimiter
+        Delimited text: the character between fields; found out if not given.
+    encoding
+        Delimited text, Stata, SPSS and SAS: the text encoding; found out if not given.
+    decimal
+        Delimited text: the decimal sign, '.' or ','; found out if not given.
+    header
+        Delimited text and Excel: whether the first line holds the column names; found out if not given.
+    sheet
+        Excel: the sheet; the first if not given.
+    """
+    path = Path(path)
+    name = format_of(path)
+    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "header": header, "sheet": sheet}
+    for option, value in given.items():
+        if value is not None and not applies(option, path):
+            raise InputError(f"{option} does not apply to {path.name}, which is a file of {_WORDS[name]}; leave it out")
+    if name == "csv":
+        return delimited.read(path, delimiter=delimiter, encoding=encoding, decimal=decimal, header=header)
+    if name in ("parquet", "arrow"):
+        return columnar.read(path, name)
+    if name == "excel":
+        return excel.read(path, sheet, header=header)
+
+    return labelled.read(path, encoding)
+
+
+def write(frame: pl.DataFrame, path: Path, *, format_name: str, like: Source | None = None) -> None:
+    """Write a frame to exactly `path`, in the shape of the source it came from.
+
+    An existing file keeps its permissions, so the caller can make one for the owner only and have it filled.
+
+    Parameters
+    ----------
+    frame
+        What to write.
+    path
+        Where; any suffix, such as that of a temporary name.
+    format_name
+        What `check_writable_format` returned for the final name.
+    like
+        The source: its dialect is kept in delimited text, its labels in SPSS, Stata and SAS files.
+    """
+    if format_name in ("csv", "tsv"):
+        delimited.write(frame, path, dialect_of(format_name, like))
+    elif format_name in ("parquet", "arrow"):
+        columnar.write(frame, path, format_name)
+    elif format_name == "excel":
+        excel.write(frame, path)
+    elif format_name in ("stata", "spss", "zsav", "sas"):
+        labelled_out.write(frame, path, format_name, like)
+    else:
+        raise InputError(f"unknown format '{format_name}'; known are {', '.join([*_WORDS, *_FINER.values()])}")
+
+
+def read_back(
+    path: Path, format_name: str, like: Source | None = None, *, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Read what `write` has just written, by what is known of it and not by what would be found out.
+
+    Parameters
+    ----------
+    path, format_name, like
+        As they were given to `write`.
+    columns
+        The names of the columns; they are needed where text is written without a header.
+    """
+    if format_name in ("csv", "tsv"):
+        how = dialect_of(format_name, like)
+        options = {"delimiter": how.delimiter, "encoding": how.encoding, "decimal": how.decimal}
+        frame = delimited.read(path, header=how.header, **options).frame
+        return frame if how.header or columns is None else frame.rename(dict(zip(frame.columns, columns, strict=True)))
+    if format_name in ("parquet", "arrow"):
+        return columnar.read(path, format_name).frame
+    if format_name == "excel":
+        return excel.read(path, header=True).frame
+
+    return labelled.read(path, suffix=_SUFFIXES[format_name]).frame
+
+
+def dialect_of(format_name: str, like: Source | None) -> Dialect:
+    """The dialect in which delimited text is written: that of the source, if it was delimited text."""
+
+    dialect = like.dialect if like is not None and like.dialect is not None else Dialect()
+    return replace(dialect, delimiter="\t") if format_name == "tsv" else dialect
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def record_of(path: Path) -> Mapping[str, Any] | None:
+    """What the record beside a release says of it, if there is one and it speaks of this very file."""
+    try:
+        output = json.loads(path.with_name(path.name + ".release.json").read_text(encoding="utf-8"))["output"]
+        return output if isinstance(output, dict) and output["sha256"] == sha256(path) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def read_recorded(path: Path, output: Mapping[str, Any]) -> Source:
+    """Read a release: delimited text in the dialect of its record, and not in one that would be found out."""
+    how = output.get("dialect")
+    if format_of(path) != "csv" or not isinstance(how, Mapping):
+        return read(path)
+    source = read(path, **{name: how.get(name) for name in ("delimiter", "encoding", "decimal", "header")})
+    columns = output.get("columns", [])
+    if not how.get("header") and len(columns) == source.frame.width:
+        source = replace(source, frame=source.frame.rename(dict(zip(source.frame.columns, columns, strict=True))))
+    return source

@@ -1,0 +1,1 @@
+"""The 2006 paper: microaggregation by a genetic algorithm."""

@@ -1,0 +1,1 @@
+"""The 2012 paper: cell suppression by searches over orders."""

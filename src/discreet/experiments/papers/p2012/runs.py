@@ -1,0 +1,346 @@
+"""One suppression of a generated table, audited: the task of the 2012 paper's experiments.
+
+The tests of the 2012 paper on generated tables: which tables, which methods, how many calls or seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from discreet._version import __version__
+from discreet.attack.system import Bools
+from discreet.examples.contributors import contributors
+from discreet.experiments.papers.paper import Budget
+from discreet.experiments.runs import Flat, run_all
+from discreet.tables.primary import primary
+from discreet.tables.suppression.problem import Problem, problem_of
+from discreet.tables.suppression.protectors import protector_of
+from discreet.tables.suppression.registry import make
+from discreet.tables.tabulate import tabulate
+from discreet.tabular.table import SECONDARY, Table
+from discreet.verification.audit import audit
+
+# The order by falling weight, one pass: what the paper measures improvements against.
+WEIGHT = "weight"
+# The rule by which the generated sensitive cells are unsafe.
+P = 15
+# What is said about a run besides the table; everything else is a parameter of the method.
+SAID = ("kind", "sensitive", "zeros", "draw", "method", "seed", "seconds")
+
+_rehearsed: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class of generated tables (the paper's III.A and VII.A).
+
+    Parameters
+    ----------
+    sizes : str
+        Codes of each dimension, without totals; h for a hierarchical one.
+    sensitive, zeros : float
+        Shares of the inner cells that are unsafe and empty.
+    """
+
+    sizes: str
+    sensitive: float
+    zeros: float
+
+    @property
+    def name(self) -> str:
+        """What it is called on a page."""
+        return f"{self.sizes.replace('x', '×')}, {100 * self.sensitive:g} % unsafe"
+
+    def said(self, draw: int) -> dict[str, Any]:
+        """The settings of a run on one of its tables."""
+        return {"kind": self.sizes, "sensitive": self.sensitive, "zeros": self.zeros, "draw": draw}
+
+
+@lru_cache(maxsize=4)
+def generated(kind: Kind, draw: int) -> Table:
+    """A table of the generator with its unsafe cells."""
+
+    frame, hierarchies = contributors(kind.sizes, sensitive=kind.sensitive, zeros=kind.zeros, seed=draw)
+    by = {name: hierarchies.get(name) for name in frame.columns[:-1]}
+    return primary(tabulate(frame, by=by, value="value", complete=True), p=P)
+
+
+def suppressed(settings: Flat) -> dict[str, Any]:
+    """Suppress a generated table by a method, and attack the pattern.
+
+    Parameters
+    ----------
+    settings : mapping
+        The table (`kind`, `sensitive`, `zeros`, `draw`), the `method` and its `seed`, `seconds` of the processor at
+        most (a first pattern is always made), and parameters of the method.
+
+    Returns
+    -------
+    dict
+        `cells`, `unsafe` and `hopeless` (unsafe cells that nothing protects) of the table; `cost` of the pattern and
+        `secondary`, its further cells; `failed`, unsafe cells that the audit finds exposed; `bound`, what no pattern is
+        below, if known; `calls` of the fitness function; `spent`, seconds of the processor; `trace`, as text: seconds,
+        calls and cost whenever it fell.
+    """
+    kind = Kind(str(settings["kind"]), float(settings["sensitive"] or 0), float(settings["zeros"] or 0))
+    problem, hopeless = _problem(kind, int(settings["draw"] or 0))
+    method, seed = str(settings["method"]), int(settings["seed"] or 0)
+    params = {name: value for name, value in settings.items() if name not in SAID}
+    _rehearse(method, kind, params)
+    start = time.process_time()
+    limit = settings.get("seconds")
+    pattern, trace, calls, bound = _made(problem, method, seed, params, None if limit is None else float(limit))
+    spent = time.process_time() - start
+    return {
+        "cells": len(problem.table),
+        "unsafe": len(problem.table.primary),
+        "hopeless": hopeless,
+        "cost": problem.cost(pattern),
+        "secondary": int((pattern & ~problem.primary).sum()),
+        "failed": len(exposed(problem, pattern)) - hopeless,
+        "bound": bound,
+        "calls": calls,
+        "spent": round(spent, 4),
+        "trace": json.dumps(trace),
+    }
+
+
+def exposed(problem: Problem, pattern: Bools) -> list[int]:
+    """The unsafe cells that a pattern over the columns does not protect, as the audit finds them."""
+
+    status = problem.table.status.copy()
+    status[problem.system.cells[pattern & ~problem.primary]] = SECONDARY
+    found: list[int] = audit(problem.table.but(status=status)).failed.tolist()
+    return found
+
+
+@lru_cache(maxsize=4)
+def _problem(kind: Kind, draw: int) -> tuple[Problem, int]:
+    """The problem of a table, without the unsafe cells that nothing protects, and how many these are."""
+
+    problem = problem_of(generated(kind, draw))
+    lost = exposed(problem, np.ones(len(problem), dtype=np.bool_))
+    return problem.without(np.array(lost, dtype=np.int64)), len(lost)
+
+
+def _made(
+    problem: Problem, method: str, seed: int, params: Flat, limit: float | None
+) -> tuple[Bools, list[tuple[float, int, float]], int, float | None]:
+    """A pattern, when the cost fell, the calls of the fitness function, and a bound if there is one."""
+
+    start = time.process_time()
+    protector = protector_of(problem)
+    if method == WEIGHT:
+        protector.start()
+        weight = problem.table.cost[problem.system.cells[problem.cell]]
+        protector.protect(np.argsort(-weight, kind="stable").astype(np.int64))
+        return protector.suppressed, [(round(time.process_time() - start, 4), 1, protector.cost)], 1, None
+    process = make(method, params).begin(problem, protector, seed, None)
+    trace: list[tuple[float, int, float]] = []
+    steps, spent = 0, 0.0
+    # A method that has no pattern yet must go on.
+    while not process.finished and (limit is None or spent < limit or not math.isfinite(process.cost)):
+        process.advance()
+        steps += 1
+        spent = time.process_time() - start
+        if process.cost < (trace[-1][2] if trace else math.inf):
+            trace.append((round(spent, 4), getattr(process, "evaluations", steps), process.cost))
+    bound = getattr(process, "bound", None)
+    return (
+        process.answer(),
+        trace,
+        getattr(process, "evaluations", steps),
+        bound if bound is not None and math.isfinite(bound) else None,
+    )
+
+
+def _rehearse(method: str, kind: Kind, params: Flat) -> None:
+    """Suppress a tiny table of as many dimensions once in each process, so that loading compiled code is in no run."""
+    shape = "x".join("4h" if part.endswith("h") else "4" for part in kind.sizes.split("x"))
+    if f"{method} {shape}" in _rehearsed:
+        return
+    _rehearsed.add(f"{method} {shape}")
+    problem, _ = _problem(Kind(shape, 0.1, 0.1), 1)
+    _made(problem, method, 1, {**params, "evaluations": 3} if "evaluations" in params else params, 0.05)
+
+
+LOCAL = ("ls-swap", "ls-insert", "ls-invert")
+GENETIC = ("ga-swap", "ga-insert", "ga-invert")
+SETS = ("ga-one-p", "ga-one-k", "ga-group-k")
+ONCE = ("hypercube", "marginal")
+OWN = ("search", "exact")
+
+
+@dataclass(frozen=True)
+class Test:
+    """A class of tables and what is done with them.
+
+    Parameters
+    ----------
+    kind : Kind
+        The class.
+    draws : int
+        How many tables are drawn for Table III; 0: the class is left out there.
+    calls : int
+        Calls of the fitness function of each search of Table III, at most.
+    timed : int
+        How many tables the methods are compared on at equal time.
+    seconds : float
+        Seconds of the processor of each of these.
+    """
+
+    kind: Kind
+    draws: int
+    calls: int
+    timed: int
+    seconds: float
+
+
+# The paper has 5 tables of each class, 10,000 calls at most within 3 hours, and 12 hours for the searches compared.
+TESTS = (
+    Test(Kind("200x5", 0.02, 0.05), 3, 300, 3, 0.5),
+    Test(Kind("200x5", 0.10, 0.25), 3, 300, 3, 0.5),
+    Test(Kind("200x50", 0.02, 0.05), 3, 40, 2, 1.5),
+    Test(Kind("200x50", 0.10, 0.25), 2, 14, 1, 2.0),
+    Test(Kind("4000x10", 0.02, 0.05), 0, 0, 1, 12.0),
+)
+# Seconds of the processor of a search of Table III, at most: tables with one very large contribution are slow.
+LIMIT = 2.0
+QUICK = (
+    Test(Kind("12x5", 0.10, 0.10), 2, 12, 2, 0.02),
+    Test(Kind("10x8", 0.10, 0.25), 2, 12, 2, 0.02),
+)
+
+# Table VII at its own size; a hierarchical dimension has the number of codes at the bottom that comes nearest to it.
+LARGE = (
+    Kind("99x26x17", 0.30, 0.49),
+    Kind("99x20x23", 0.21, 0.12),
+    Kind("99x4x80h", 0.17, 0.41),
+    Kind("99x83hx3", 0.08, 0.54),
+    Kind("99x6x82", 0.20, 0.43),
+    Kind("99x19x30", 0.21, 0.13),
+    Kind("99x5x83h", 0.03, 0.51),
+    Kind("99x19x35", 0.21, 0.13),
+    Kind("99x75x9", 0.18, 0.26),
+    Kind("99x3x166h", 0.21, 0.46),
+    Kind("99x10x68h", 0.19, 0.47),
+    Kind("49x49x39", 0.22, 0.13),
+    Kind("99x120hx8", 0.20, 0.50),
+    Kind("99x90x22", 0.08, 0.36),
+)
+# Table VIII on tables of the same shares and shapes whose linear programs take milliseconds.
+SMALLER = (
+    Kind("12x6x5", 0.30, 0.49),
+    Kind("12x5x8h", 0.17, 0.41),
+    Kind("10x8x4", 0.18, 0.26),
+    Kind("9x8x8", 0.22, 0.13),
+)
+QUICK_LARGE = (Kind("9x5x4", 0.2, 0.2), Kind("9x4x8h", 0.1, 0.3))
+GROUPS = 20
+LARGE_SECONDS = 2.0
+
+
+def tests(budget: Budget) -> tuple[Test, ...]:
+    """The tests that the budget allows."""
+    return QUICK if budget.quick else TESTS
+
+
+def improved(budget: Budget) -> pl.DataFrame:
+    """The runs of Table III: `gain` over the order by weight, in percent, of the six searches with fixed operators."""
+
+    settings = [
+        {
+            **test.kind.said(_draw(budget, draw)),
+            "method": method,
+            "seed": budget.seed,
+            "seconds": LIMIT,
+            "evaluations": test.calls,
+        }
+        for test in tests(budget)
+        for draw in range(test.draws)
+        for method in (*LOCAL, *GENETIC)
+    ]
+    runs = _run("fixed", tuple(map(_frozen, settings)), budget)
+    weights = by_weight(budget).select("kind", "sensitive", "draw", weight="cost")
+    joined = runs.join(weights, on=["kind", "sensitive", "draw"], maintain_order="left")
+    return joined.with_columns(gain=100 * (1 - pl.col("cost") / pl.col("weight")), table=_table())
+
+
+def by_weight(budget: Budget) -> pl.DataFrame:
+    """One pass in the order of falling weight on every table."""
+    settings = [
+        {**test.kind.said(_draw(budget, draw)), "method": WEIGHT, "seed": budget.seed}
+        for test in tests(budget)
+        for draw in range(max(test.draws, test.timed))
+    ]
+    return _run("weight", tuple(map(_frozen, settings)), budget)
+
+
+def timed(budget: Budget) -> pl.DataFrame:
+    """The runs at equal time: the three sets of the paper, the baselines, and our own methods."""
+    settings = [
+        {
+            **test.kind.said(_draw(budget, draw)),
+            "method": method,
+            "seed": budget.seed,
+            "seconds": None if method in ONCE else test.seconds,
+        }
+        for test in tests(budget)
+        for draw in range(test.timed)
+        for method in (*SETS, *ONCE, *OWN)
+    ]
+    return _run("timed", tuple(map(_frozen, settings)), budget).with_columns(table=_table())
+
+
+def smaller(budget: Budget) -> pl.DataFrame:
+    """Tables of three dimensions: the paper's algorithm for large tables, and our search, at equal time."""
+    seconds = 0.05 if budget.quick else LARGE_SECONDS
+    surrogate = {"groups": GROUPS, "surrogate": True}
+    settings: list[dict[str, Any]] = [
+        {**kind.said(_draw(budget, 0)), "method": method, "seed": budget.seed, "seconds": seconds, **params}
+        for kind in (QUICK_LARGE[:1] if budget.quick else SMALLER)
+        for method, params in (("ga-group-k", surrogate), ("search", {}))
+    ]
+    return _run("large", tuple(map(_frozen, settings)), budget).with_columns(table=_table())
+
+
+def _draw(budget: Budget, draw: int) -> int:
+    return budget.seed + draw
+
+
+def _table() -> pl.Expr:
+
+    return pl.format("{} {} {}", "kind", "sensitive", "draw")
+
+
+def _frozen(settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(settings.items())
+
+
+def _run(name: str, settings: tuple[tuple[tuple[str, Any], ...], ...], budget: Budget) -> pl.DataFrame:
+    """The runs; what they have cost is noted however often they are asked for."""
+    runs = _runs(name, settings, budget)
+    budget.work[f"2012 {name}"] = float(runs["spent"].sum())
+    return runs
+
+
+@lru_cache(maxsize=16)
+def _runs(name: str, settings: tuple[tuple[tuple[str, Any], ...], ...], budget: Budget) -> pl.DataFrame:
+
+    folder = f"2012-{name}{'-quick' if budget.quick else ''}-{budget.seed}"
+    return run_all(
+        suppressed,
+        [dict(each) for each in settings],
+        store=None if budget.store is None else budget.store / folder,
+        about={"paper": "2012", "version": __version__},
+        threads=budget.threads,
+        progress=lambda fraction, _left: budget.tell(name, fraction),
+    )

@@ -1,0 +1,1 @@
+"""The 2021 paper: the recursive genetic method."""

@@ -1,0 +1,1 @@
+"""Boxes of cells that can exchange value without a trace."""

@@ -1,0 +1,1 @@
+"""Flows in networks whose arcs are the cells of a table."""

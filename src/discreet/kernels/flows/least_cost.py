@@ -1,0 +1,525 @@
+"""The cheapest way to move one cell by a given amount where cells are the arcs of a graph.
+
+Successive shortest paths with node potentials: a path from one end of the cell back to its other end, along arcs that
+cost what their cell costs, is filled up; then the next. In nearly all cases the first path is wide enough.
+
+The cheapest way to move several cells at once by given amounts where cells are the arcs of a graph.
+
+What the moved cells bring to a node too much must leave it along others, and what they take must come back: a flow from
+many sources to many sinks. Successive shortest paths as in `least_cost`, each from whichever source to whichever sink
+is nearest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.jit import kernel
+
+
+class Graph(NamedTuple):
+    """Arcs (cells) between nodes (relations), with bounds of their flow and the arcs at each node.
+
+    At each node the arcs of suppressed cells stand in front, so that searches among these alone see no others.
+    """
+
+    tail: Ints
+    head: Ints
+    lo: Floats
+    hi: Floats
+    starts: Ints
+    arcs: Ints
+    places: Ints  # arc, end: where it stands at its tail and at its head
+    ends: Ints  # node: where its arcs of suppressed cells end
+
+
+class Room(NamedTuple):
+    """Room for searches; nothing in it outlives one."""
+
+    flow: Floats  # arc: the flow so far
+    moved: Ints  # arcs that carry flow, or did
+    has_moved: NDArray[np.bool_]
+    distance: Floats  # node
+    potential: Floats  # node
+    before: Ints  # node: the arc on which it was reached
+    reached: Ints  # nodes that have a distance
+    shifted: Ints  # nodes that have a potential
+    closed: NDArray[np.bool_]  # node: whether its distance is final
+    keys: Floats  # heap
+    nodes: Ints  # heap
+
+
+@kernel
+def graph_of(tail: Ints, head: Ints, lo: Floats, hi: Floats, nodes: int) -> Graph:
+    """A graph with no cell suppressed; loops stand at no node."""
+    n = tail.size
+    starts = np.zeros(nodes + 1, np.int64)
+    for arc in range(n):
+        if tail[arc] != head[arc]:
+            starts[tail[arc] + 1] += 1
+            starts[head[arc] + 1] += 1
+    for node in range(nodes):
+        starts[node + 1] += starts[node]
+    free = starts[:-1].copy()
+    arcs, places = np.empty(starts[nodes], np.int64), np.full((n, 2), -1)
+    for arc in range(n):
+        if tail[arc] != head[arc]:
+            for end in range(2):
+                node = tail[arc] if end == 0 else head[arc]
+                arcs[free[node]], places[arc, end] = arc, free[node]
+                free[node] += 1
+    return Graph(tail, head, lo, hi, starts, arcs, places, starts[:-1].copy())
+
+
+@kernel
+def put(graph: Graph, arc: int, suppressed: bool) -> None:
+    """Move an arc to the suppressed ones at both its nodes, or away from them."""
+    if graph.places[arc, 0] < 0:
+        return
+    for end in range(2):
+        node = graph.tail[arc] if end == 0 else graph.head[arc]
+        place = graph.places[arc, end]
+        if suppressed == (place < graph.ends[node]):
+            continue
+        border = graph.ends[node] if suppressed else graph.ends[node] - 1
+        other = graph.arcs[border]
+        graph.arcs[border], graph.arcs[place] = arc, other
+        graph.places[other, 0 if graph.tail[other] == node else 1] = place
+        graph.places[arc, end] = border
+        graph.ends[node] += 1 if suppressed else -1
+
+
+@kernel
+def room_for(graph: Graph) -> Room:
+    """Room for searches in a graph."""
+    nodes, n = graph.starts.size - 1, graph.tail.size
+    return Room(
+        np.zeros(n),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.bool_),
+        np.full(nodes, np.inf),
+        np.zeros(nodes),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes + 1, np.int64),
+        np.zeros(nodes, np.bool_),
+        np.zeros(graph.arcs.size + 2),
+        np.zeros(graph.arcs.size + 2, np.int64),
+    )
+
+
+@kernel
+def least_cost(
+    graph: Graph, room: Room, price: Floats, inside: bool, cell: int, side: int, level: float, tolerance: float
+) -> tuple[float, int]:
+    """Move a cell by a level at the least cost.
+
+    Parameters
+    ----------
+    graph : Graph
+        The cells.
+    room : Room
+        Afterwards `room.flow` has the moves, `room.moved` the cells that move; `forget` clears both.
+    price : array of float
+        What a unit of each cell costs, 0 or more; infinite for one that must not move.
+    inside : bool
+        Whether only suppressed cells may move.
+    cell : int
+        The cell.
+    side : int
+        1: up; −1: down.
+    level : float
+        How far.
+    tolerance : float
+        Capacities up to this count as none.
+
+    Returns
+    -------
+    amount : float
+        How far it could be moved.
+    count : int
+        How many cells stand in `room.moved`; the cell itself is the first.
+    """
+    if side > 0:
+        source, sink, enough = graph.head[cell], graph.tail[cell], min(graph.hi[cell], level)
+    else:
+        source, sink, enough = graph.tail[cell], graph.head[cell], min(-graph.lo[cell], level)
+    room.moved[0] = cell
+    room.has_moved[cell] = True
+    count, shifted, amount = 1, 0, 0.0
+    if source == sink:
+        room.flow[cell] = side * max(enough, 0.0)
+        return max(enough, 0.0), count
+    while enough - amount > tolerance:
+        reached = _shortest(graph, room, price, inside, cell, source, sink, tolerance)
+        found = room.closed[sink]
+        if found:
+            push = enough - amount
+            node = sink
+            while node != source:
+                arc = room.before[node]
+                push = min(push, _left(graph, room, arc, node))
+                node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
+            node = sink
+            while node != source:
+                arc = room.before[node]
+                room.flow[arc] += push if graph.head[arc] == node else -push
+                if not room.has_moved[arc]:
+                    room.has_moved[arc] = True
+                    room.moved[count] = arc
+                    count += 1
+                node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
+            amount += push
+            if enough - amount > tolerance:
+                # Further paths may take flow back: potentials keep those arcs from having a negative price.
+                for i in range(reached):
+                    node = room.reached[i]
+                    if room.closed[node] and room.distance[node] < room.distance[sink]:
+                        if room.potential[node] == 0.0:
+                            room.shifted[shifted] = node
+                            shifted += 1
+                        room.potential[node] += room.distance[node] - room.distance[sink]
+        for i in range(reached):
+            room.distance[room.reached[i]] = np.inf
+            room.closed[room.reached[i]] = False
+        if not found:
+            break
+    for i in range(shifted):
+        room.potential[room.shifted[i]] = 0.0
+    room.flow[cell] = side * amount
+    return amount, count
+
+
+@kernel
+def enough(
+    graph: Graph, room: Room, price: Floats, cell: int, side: int, level: float, tolerance: float
+) -> tuple[float, int]:
+    """Move a cell by a level along suppressed cells, on any paths; as `least_cost`, which finds the cheapest.
+
+    Shortest augmenting paths by breadth. To fail is the usual answer, and this fails soonest.
+    """
+    if side > 0:
+        source, sink, wanted = graph.head[cell], graph.tail[cell], min(graph.hi[cell], level)
+    else:
+        source, sink, wanted = graph.tail[cell], graph.head[cell], min(-graph.lo[cell], level)
+    room.moved[0] = cell
+    room.has_moved[cell] = True
+    count, amount = 1, 0.0
+    if source == sink:
+        room.flow[cell] = side * max(wanted, 0.0)
+        return max(wanted, 0.0), count
+    closed, reached, before = room.closed, room.reached, room.before
+    while wanted - amount > tolerance:
+        closed[source] = True
+        reached[0] = source
+        done, size = 0, 1
+        while done < size and not closed[sink]:
+            node = reached[done]
+            done += 1
+            for place in range(graph.starts[node], graph.ends[node]):
+                arc = graph.arcs[place]
+                if arc == cell or price[arc] == np.inf:
+                    continue
+                if graph.tail[arc] == node:
+                    other, left = graph.head[arc], graph.hi[arc] - room.flow[arc]
+                else:
+                    other, left = graph.tail[arc], room.flow[arc] - graph.lo[arc]
+                if closed[other] or left <= tolerance:
+                    continue
+                closed[other] = True
+                before[other] = arc
+                reached[size] = other
+                size += 1
+                if other == sink:
+                    break
+        found = closed[sink]
+        for i in range(size):
+            closed[reached[i]] = False
+        if not found:
+            break
+        push = wanted - amount
+        node = sink
+        while node != source:
+            arc = before[node]
+            if graph.head[arc] == node:
+                push = min(push, graph.hi[arc] - room.flow[arc])
+                node = graph.tail[arc]
+            else:
+                push = min(push, room.flow[arc] - graph.lo[arc])
+                node = graph.head[arc]
+        node = sink
+        while node != source:
+            arc = before[node]
+            if not room.has_moved[arc]:
+                room.has_moved[arc] = True
+                room.moved[count] = arc
+                count += 1
+            if graph.head[arc] == node:
+                room.flow[arc] += push
+                node = graph.tail[arc]
+            else:
+                room.flow[arc] -= push
+                node = graph.head[arc]
+        amount += push
+    room.flow[cell] = side * amount
+    return amount, count
+
+
+@kernel
+def forget(room: Room, count: int) -> None:
+    """Take back all moves."""
+    for i in range(count):
+        room.flow[room.moved[i]] = 0.0
+        room.has_moved[room.moved[i]] = False
+
+
+@kernel
+def _left(graph: Graph, room: Room, arc: int, node: int) -> float:
+    """What may yet flow along an arc towards a node at its present price: flow the other way is taken back first."""
+    flow = room.flow[arc]
+    if graph.head[arc] == node:
+        return float(-flow if flow < 0.0 else graph.hi[arc] - flow)
+    return float(flow if flow > 0.0 else flow - graph.lo[arc])
+
+
+@kernel
+def _shortest(
+    graph: Graph, room: Room, price: Floats, inside: bool, cell: int, source: int, sink: int, tolerance: float
+) -> int:
+    """Distances from the source by reduced prices until the sink is final; tell how many nodes were reached."""
+    distance, potential, closed = room.distance, room.potential, room.closed
+    keys, nodes = room.keys, room.nodes
+    distance[source] = 0.0
+    room.reached[0] = source
+    reached, size = 1, 1
+    keys[0], nodes[0] = 0.0, source
+    while size > 0:
+        key, node = keys[0], nodes[0]
+        size -= 1
+        if size > 0:
+            _sift_down(keys, nodes, size, keys[size], nodes[size])
+        if closed[node] or key > distance[node]:
+            continue
+        closed[node] = True
+        if node == sink:
+            break
+        for place in range(graph.starts[node], graph.ends[node] if inside else graph.starts[node + 1]):
+            arc = graph.arcs[place]
+            cost = price[arc]
+            if arc == cell or cost == np.inf:
+                continue
+            if graph.tail[arc] == node:
+                other, flow = graph.head[arc], room.flow[arc]
+                left = graph.hi[arc] - flow
+            else:
+                other, flow = graph.tail[arc], -room.flow[arc]
+                left = -graph.lo[arc] - flow
+            if closed[other]:
+                continue
+            if flow < 0.0:
+                left, cost = -flow, -cost
+            if left <= tolerance:
+                continue
+            length = key + max(cost + potential[node] - potential[other], 0.0)
+            if length < distance[other]:
+                if distance[other] == np.inf:
+                    room.reached[reached] = other
+                    reached += 1
+                distance[other] = length
+                room.before[other] = arc
+                _sift_up(keys, nodes, size, length, other)
+                size += 1
+    return reached
+
+
+@kernel
+def _sift_up(keys: Floats, nodes: Ints, at: int, key: float, node: int) -> None:
+    """Add to the heap; of equal keys the lower node is first."""
+    while at > 0:
+        above = (at - 1) // 2
+        if keys[above] < key or (keys[above] == key and nodes[above] <= node):
+            break
+        keys[at], nodes[at] = keys[above], nodes[above]
+        at = above
+    keys[at], nodes[at] = key, node
+
+
+@kernel
+def _sift_down(keys: Floats, nodes: Ints, size: int, key: float, node: int) -> None:
+    """Put an entry in place of the top."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and (
+            keys[child + 1] < keys[child] or (keys[child + 1] == keys[child] and nodes[child + 1] < nodes[child])
+        ):
+            child += 1
+        if key < keys[child] or (key == keys[child] and node <= nodes[child]):
+            break
+        keys[at], nodes[at] = keys[child], nodes[child]
+        at = child
+    keys[at], nodes[at] = key, node
+
+
+@kernel
+def able(
+    graph: Graph, room: Room, price: Floats, cells: Ints, sides: Ints, levels: Floats, tolerance: float
+) -> NDArray[np.bool_]:
+    """Which cells can move by their levels, each by itself, along suppressed cells; parameters as in `group_flow`."""
+    found = np.zeros(cells.size, np.bool_)
+    for i in range(cells.size):
+        amount, count = enough(graph, room, price, cells[i], sides[i], levels[i], tolerance)
+        forget(room, count)
+        found[i] = amount >= levels[i] - max(tolerance, 1e-9 * levels[i])
+    return found
+
+
+@kernel
+def group_flow(
+    graph: Graph, room: Room, price: Floats, cells: Ints, sides: Ints, levels: Floats, tolerance: float
+) -> tuple[bool, int]:
+    """Move some cells by their levels, all at once, at the least cost of the others.
+
+    Parameters
+    ----------
+    graph : Graph
+        The cells.
+    room : Room
+        Afterwards `room.flow` has the moves, `room.moved` the cells that move; `forget` clears both.
+    price : array of float
+        What a unit of each cell costs, 0 or more; infinite for one that must not move.
+    cells, sides, levels : arrays
+        The cells, each once; 1 or −1 for up or down; how far.
+    tolerance : float
+        Capacities up to this count as none.
+
+    Returns
+    -------
+    possible : bool
+        Whether all can move that far together.
+    count : int
+        How many cells stand in `room.moved`; the given ones are the first.
+    """
+    nodes = graph.starts.size - 1
+    # What must leave a node along other cells; below zero, what must come to it.
+    surplus = np.zeros(nodes)
+    kept = np.empty(cells.size)
+    possible = True
+    total = 0.0
+    for i in range(cells.size):
+        cell, level = cells[i], levels[i]
+        total += level
+        if level > (graph.hi[cell] if sides[i] > 0 else -graph.lo[cell]) + tolerance:
+            possible = False
+        room.flow[cell] = sides[i] * level
+        room.has_moved[cell] = True
+        room.moved[i] = cell
+        surplus[graph.head[cell]] += sides[i] * level
+        surplus[graph.tail[cell]] -= sides[i] * level
+        kept[i], price[cell] = price[cell], np.inf
+    count = cells.size
+    # Sums of levels that are no whole numbers leave rounding behind.
+    dust = max(tolerance, 1e-12 * total)
+    sources = np.flatnonzero(np.abs(surplus) > dust)
+    while possible:
+        reached, sink = _nearest(graph, room, price, surplus, sources, dust)
+        if sink >= 0:
+            count = _push(graph, room, surplus, sink, count)
+            for i in range(reached):
+                node = room.reached[i]
+                if room.closed[node] and room.distance[node] < room.distance[sink]:
+                    room.potential[node] += room.distance[node] - room.distance[sink]
+        for i in range(reached):
+            room.distance[room.reached[i]] = np.inf
+            room.closed[room.reached[i]] = False
+        if sink < 0:
+            # No way on from any source: possible only if none has anything left.
+            possible = reached == 0
+            break
+    room.potential[:] = 0.0
+    for i in range(cells.size):
+        price[cells[i]] = kept[i]
+    return possible, count
+
+
+@kernel
+def _nearest(graph: Graph, room: Room, price: Floats, surplus: Floats, sources: Ints, dust: float) -> tuple[int, int]:
+    """Distances by reduced prices from all sources until a sink is final; how many nodes were reached, and the sink."""
+    distance, potential, closed = room.distance, room.potential, room.closed
+    keys, nodes = room.keys, room.nodes
+    reached, size = 0, 0
+    # Sources with something left have all the same potential, sinks with something missing all have none.
+    for node in sources:
+        if surplus[node] > dust:
+            distance[node] = 0.0
+            room.before[node] = -1
+            room.reached[reached] = node
+            reached += 1
+            _sift_up(keys, nodes, size, 0.0, node)
+            size += 1
+    while size > 0:
+        key, node = keys[0], nodes[0]
+        size -= 1
+        if size > 0:
+            _sift_down(keys, nodes, size, keys[size], nodes[size])
+        if closed[node] or key > distance[node]:
+            continue
+        closed[node] = True
+        if surplus[node] < -dust:
+            return reached, node
+        for place in range(graph.starts[node], graph.starts[node + 1]):
+            arc = graph.arcs[place]
+            cost = price[arc]
+            if cost == np.inf:
+                continue
+            if graph.tail[arc] == node:
+                other, flow = graph.head[arc], room.flow[arc]
+                left = graph.hi[arc] - flow
+            else:
+                other, flow = graph.tail[arc], -room.flow[arc]
+                left = -graph.lo[arc] - flow
+            if closed[other]:
+                continue
+            if flow < 0.0:
+                left, cost = -flow, -cost
+            if left <= dust:
+                continue
+            length = key + max(cost + potential[node] - potential[other], 0.0)
+            if length < distance[other]:
+                if distance[other] == np.inf:
+                    room.reached[reached] = other
+                    reached += 1
+                distance[other] = length
+                room.before[other] = arc
+                _sift_up(keys, nodes, size, length, other)
+                size += 1
+    return reached, -1
+
+
+@kernel
+def _push(graph: Graph, room: Room, surplus: Floats, sink: int, count: int) -> int:
+    """Fill the path that was found; tell how many cells have moved so far."""
+    push, node = -surplus[sink], sink
+    while room.before[node] >= 0:
+        arc = room.before[node]
+        push = min(push, _left(graph, room, arc, node))
+        node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
+    push = min(push, surplus[node])
+    surplus[node] -= push
+    surplus[sink] += push
+    node = sink
+    while room.before[node] >= 0:
+        arc = room.before[node]
+        room.flow[arc] += push if graph.head[arc] == node else -push
+        if not room.has_moved[arc]:
+            room.has_moved[arc] = True
+            room.moved[count] = arc
+            count += 1
+        node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
+    return count

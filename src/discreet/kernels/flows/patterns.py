@@ -1,0 +1,322 @@
+"""Suppression patterns of tables whose relations form a network: protecting and cleaning up.
+
+A task is a primary cell that must be able to move to one side by its level while only suppressed cells move. The
+secondary cells that move along are its certificate. A task whose certificate is whole is proven; nothing is solved for
+it again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.flows.least_cost import Graph, Room, enough, forget, least_cost, put
+from discreet.kernels.jit import kernel
+
+
+class Tasks(NamedTuple):
+    """What must be protected: cells, sides and levels; and the tasks of each cell up and down, −1 if none."""
+
+    cell: Ints
+    side: Ints
+    level: Floats
+    up: Ints
+    down: Ints
+
+
+class Pattern(NamedTuple):
+    """Which cells are suppressed, and the certificate of each task: pool[first : first + size], −1 where not proven."""
+
+    suppressed: NDArray[np.bool_]
+    primary: NDArray[np.bool_]
+    weight: Floats  # what each secondary cell costs; infinite if it must be published
+    price: Floats  # what a move of each cell costs while protecting
+    inside: Floats  # the same where nothing but suppressed cells may move
+    uses: Ints  # cell: how many certificates it is part of
+    witness: Ints  # cell: a task that could not do without it when last tried, −1 if none
+    first: Ints
+    size: Ints
+    pool: Ints
+    end: Ints  # one number: where the pool is free
+
+
+@kernel
+def begin(graph: Graph, pattern: Pattern, charge: float) -> None:
+    """Set prices and the order of arcs by what is suppressed."""
+    for cell in range(pattern.suppressed.size):
+        price_of(pattern, cell, charge)
+        put(graph, cell, pattern.suppressed[cell])
+
+
+@kernel
+def put_in(graph: Graph, pattern: Pattern, cell: int, suppressed: bool, charge: float) -> None:
+    """Suppress a cell, or publish it."""
+    pattern.suppressed[cell] = suppressed
+    price_of(pattern, cell, charge)
+    put(graph, cell, suppressed)
+
+
+@kernel
+def price_of(pattern: Pattern, cell: int, charge: float) -> None:
+    """Primary cells move for nothing, suppressed ones for a small charge that keeps certificates off dear cells."""
+    if pattern.primary[cell]:
+        pattern.price[cell], pattern.inside[cell] = 0.0, 0.0
+    elif pattern.suppressed[cell]:
+        pattern.price[cell] = charge * pattern.weight[cell]
+        pattern.inside[cell] = pattern.weight[cell]
+    else:
+        pattern.price[cell], pattern.inside[cell] = pattern.weight[cell], np.inf
+
+
+@kernel
+def protect(
+    graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, order: Ints, charge: float, tolerance: float
+) -> int:
+    """Protect tasks one after the other, each at the least additional cost; tell how many could not be.
+
+    Once the pool has no room for a certificate of all cells, the tasks that are left are among these.
+
+    This is the incremental attacker of Fischetti and Salazar (2001) as in Smith and others (2012, II.B), without the
+    tasks that an earlier solution has proven.
+    """
+    failed = 0
+    for task in order:
+        if pattern.first[task] >= 0:
+            continue
+        if is_full(pattern):
+            failed += 1
+            continue
+        level = tasks.level[task]
+        short = level - max(tolerance, 1e-9 * level)
+        # What is suppressed already is a small part of the graph: whether it is enough is soon known.
+        amount, count = enough(graph, room, pattern.inside, tasks.cell[task], tasks.side[task], level, tolerance)
+        forget(room, count)
+        amount, count = least_cost(
+            graph, room, pattern.price, amount >= short, tasks.cell[task], tasks.side[task], level, tolerance
+        )
+        if amount < short:
+            forget(room, count)
+            failed += 1
+            continue
+        for i in range(count):
+            cell = room.moved[i]
+            if not pattern.suppressed[cell] and abs(room.flow[cell]) > tolerance:
+                put_in(graph, pattern, cell, True, charge)
+        _certify(room, pattern, task, count, tolerance)
+        _harvest(graph, room, tasks, pattern, task, count, tolerance)
+        forget(room, count)
+    return failed
+
+
+@kernel
+def is_full(pattern: Pattern) -> bool:
+    """Whether there may be no room for one more certificate."""
+    return bool(pattern.pool.size - pattern.end[0] < pattern.suppressed.size)
+
+
+@kernel
+def _certify(room: Room, pattern: Pattern, task: int, count: int, tolerance: float) -> None:
+    """Write down the secondary cells that move as the certificate of a task."""
+    first = pattern.end[0]
+    size = 0
+    for i in range(count):
+        cell = room.moved[i]
+        if not pattern.primary[cell] and abs(room.flow[cell]) > tolerance:
+            pattern.pool[first + size] = cell
+            pattern.uses[cell] += 1
+            size += 1
+    pattern.first[task], pattern.size[task] = first, size
+    pattern.end[0] = first + size
+
+
+@kernel
+def _harvest(
+    graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, proven: int, count: int, tolerance: float
+) -> None:
+    """Prove what else the moves at hand prove: they may be stretched along and against themselves.
+
+    All that they prove rests on one certificate, that of the task they were made for: moves of a thousand cells may
+    prove a hundred tasks.
+    """
+    first, size = pattern.first[proven], pattern.size[proven]
+    along, against = np.inf, np.inf
+    for i in range(count):
+        cell = room.moved[i]
+        flow = room.flow[cell]
+        if flow > tolerance:
+            along = min(along, graph.hi[cell] / flow)
+            against = min(against, -graph.lo[cell] / flow)
+        elif flow < -tolerance:
+            along = min(along, graph.lo[cell] / flow)
+            against = min(against, -graph.hi[cell] / flow)
+    for i in range(count):
+        cell = room.moved[i]
+        flow = room.flow[cell]
+        if not pattern.primary[cell] or abs(flow) <= tolerance:
+            continue
+        for side in (1, -1):
+            task = tasks.up[cell] if side > 0 else tasks.down[cell]
+            if task < 0 or pattern.first[task] >= 0:
+                continue
+            stretch = along if flow * side > 0 else against
+            if stretch * abs(flow) >= tasks.level[task]:
+                pattern.first[task], pattern.size[task] = first, size
+                for at in range(first, first + size):
+                    pattern.uses[pattern.pool[at]] += 1
+
+
+@kernel
+def drop(pattern: Pattern, task: int) -> None:
+    """Give up the certificate of a task."""
+    for i in range(pattern.first[task], pattern.first[task] + pattern.size[task]):
+        pattern.uses[pattern.pool[i]] -= 1
+    pattern.first[task], pattern.size[task] = -1, 0
+
+
+@kernel
+def users_of(pattern: Pattern, cell: int, found: Ints) -> int:
+    """The tasks whose certificate has a cell in it; tell how many."""
+    count = 0
+    left = pattern.uses[cell]
+    for task in range(pattern.first.size):
+        if left == 0:
+            break
+        for i in range(pattern.first[task], pattern.first[task] + pattern.size[task]):
+            if pattern.pool[i] == cell:
+                found[count] = task
+                count += 1
+                left -= 1
+                break
+    return count
+
+
+@kernel
+def clean(
+    graph: Graph,
+    room: Room,
+    tasks: Tasks,
+    pattern: Pattern,
+    order: Ints,
+    charge: float,
+    tolerance: float,
+    share: float = 0.75,
+) -> int:
+    """Publish each secondary cell without which all tasks can still be proven; tell how many.
+
+    Only tasks with the cell in their certificate are looked at again, among the cells that stay suppressed. Gaps in the
+    pool are closed once it is full to a share; above 1 never, for who keeps places in it. Without room a cell stays.
+    """
+    count_tasks = pattern.first.size
+    users, firsts, sizes = (
+        np.empty(count_tasks, np.int64),
+        np.empty(count_tasks, np.int64),
+        np.empty(count_tasks, np.int64),
+    )
+    gone = 0
+    for cell in order:
+        if pattern.primary[cell] or not pattern.suppressed[cell]:
+            continue
+        count = users_of(pattern, cell, users)
+        # Whoever could not do without the cell before is asked first.
+        for i in range(count):
+            if users[i] == pattern.witness[cell]:
+                users[0], users[i] = users[i], users[0]
+                break
+        kept = pattern.inside[cell]
+        pattern.inside[cell] = np.inf
+        for i in range(count):
+            firsts[i], sizes[i] = pattern.first[users[i]], pattern.size[users[i]]
+            pattern.first[users[i]], pattern.size[users[i]] = -1, 0
+        whole = True
+        for i in range(count):
+            task = users[i]
+            level = tasks.level[task]
+            amount, moved = enough(graph, room, pattern.inside, tasks.cell[task], tasks.side[task], level, tolerance)
+            forget(room, moved)
+            if amount < level - max(tolerance, 1e-9 * level):
+                pattern.witness[cell] = task
+                whole = False
+                break
+        for i in range(count):
+            task = users[i]
+            level = tasks.level[task]
+            if not whole or pattern.first[task] >= 0:
+                continue
+            if is_full(pattern):
+                whole = False
+                break
+            _, moved = least_cost(
+                graph, room, pattern.inside, True, tasks.cell[task], tasks.side[task], level, tolerance
+            )
+            _certify(room, pattern, task, moved, tolerance)
+            # What proves one task proves many of the others that lost the cell.
+            _harvest(graph, room, tasks, pattern, task, moved, tolerance)
+            forget(room, moved)
+        for i in range(count):
+            if whole:
+                for at in range(firsts[i], firsts[i] + sizes[i]):
+                    pattern.uses[pattern.pool[at]] -= 1
+            else:
+                if pattern.first[users[i]] >= 0:
+                    drop(pattern, users[i])
+                pattern.first[users[i]], pattern.size[users[i]] = firsts[i], sizes[i]
+        if whole:
+            put_in(graph, pattern, cell, False, charge)
+            gone += 1
+        else:
+            pattern.inside[cell] = kept
+        compact(pattern, share)
+    return gone
+
+
+@kernel
+def compact(pattern: Pattern, share: float) -> None:
+    """Close the gaps in the pool once it is full to a share."""
+    if pattern.end[0] < share * pattern.pool.size:
+        return
+    old = pattern.pool[: pattern.end[0]].copy()
+    # Several tasks may have one certificate: where each begins now.
+    begins = np.full(pattern.end[0], -1)
+    end = 0
+    for task in range(pattern.first.size):
+        first, size = pattern.first[task], pattern.size[task]
+        if first < 0 or size == 0:
+            continue
+        if begins[first] < 0:
+            begins[first] = end
+            pattern.pool[end : end + size] = old[first : first + size]
+            end += size
+        pattern.first[task] = begins[first]
+    for task in range(pattern.first.size):
+        if pattern.first[task] >= 0 and pattern.size[task] == 0:
+            pattern.first[task] = 0
+    pattern.end[0] = end
+
+
+@kernel
+def cost_of(pattern: Pattern) -> float:
+    """What the secondary cells cost together."""
+    total = 0.0
+    for cell in range(pattern.suppressed.size):
+        if pattern.suppressed[cell] and not pattern.primary[cell]:
+            total += pattern.weight[cell]
+    return total
+
+
+@kernel
+def dearest_first(pattern: Pattern) -> Ints:
+    """The secondary cells by falling cost, of equal ones the lower first."""
+    count = 0
+    for cell in range(pattern.suppressed.size):
+        if pattern.suppressed[cell] and not pattern.primary[cell]:
+            count += 1
+    cells, costs = np.empty(count, np.int64), np.empty(count)
+    count = 0
+    for cell in range(pattern.suppressed.size):
+        if pattern.suppressed[cell] and not pattern.primary[cell]:
+            cells[count], costs[count] = cell, -pattern.weight[cell]
+            count += 1
+    return cells[np.argsort(costs, kind="mergesort")]

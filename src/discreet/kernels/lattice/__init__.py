@@ -1,0 +1,1 @@
+"""An interior-point method for full tables of three dimensions."""

@@ -1,0 +1,287 @@
+"""Blocks of neighbouring groups, for data too large to be searched in one piece.
+
+The partition is an order of the records in which those of a group stand together, with a mark at the first of each
+group. A pass puts the groups of each block together and then works on block after block: its records, copied side by
+side, fit into the processor's cache, and no other block is touched, so blocks can be worked on at the same time. The
+next pass draws other borders.
+
+The borders are those of a kd-tree over a sample of the centroids, so that drawing them costs no more than looking up
+each group once: O(n) memory and O(n log n) time for any n.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.kernels.arrays import Floats, Ints, Words
+from discreet.kernels.jit import kernel
+from discreet.kernels.memetic.crossover import cross
+from discreet.kernels.memetic.polish import polish
+from discreet.kernels.memetic.pool import pooled
+from discreet.kernels.memetic.unions import Groups, anneal, slot_costs, slotted
+from discreet.kernels.partitions.groups import group_costs
+from discreet.kernels.random import below, uniform
+from discreet.kernels.space.kdtree import part_at, widest
+
+# Records of the sample per block: the sizes of blocks then differ by some 20 %.
+SAMPLE = 24
+# Neighbouring groups from which the neighbours of a record are taken.
+AROUND = 8
+
+
+class Tree(NamedTuple):
+    """A kd-tree of borders: node i has the children 2i+1 and 2i+2."""
+
+    axes: Ints
+    borders: Floats
+
+
+@kernel
+def borders(points: Floats, blocks: int, rng: Words) -> Tree:
+    """Draw the borders of at least so many blocks (a power of two) through a sample of points, each across its spread.
+
+    Half of the borders cross the widest attribute and half another one, at random, so that no two passes share them.
+    """
+    leaves = 1
+    while leaves < blocks:
+        leaves *= 2
+    n, d = points.shape
+    count = min(n, SAMPLE * leaves)
+    place = np.empty(count, np.int64)
+    for i in range(count):
+        # One from each stretch of the file, which need not be in random order.
+        low, high = i * n // count, (i + 1) * n // count
+        place[i] = low + below(rng, high - low)
+    sample = points[place]
+    for i in range(count):
+        place[i] = i
+    tree = Tree(np.zeros(leaves - 1, np.int64), np.zeros(leaves - 1))
+    low, high = np.zeros(2 * leaves - 1, np.int64), np.zeros(2 * leaves - 1, np.int64)
+    high[0] = count
+    for node in range(leaves - 1):
+        axis = widest(sample, place, low[node], high[node])
+        if uniform(rng) < 0.5:
+            axis = below(rng, d)
+        share = 0.4 + 0.2 * uniform(rng)
+        middle = low[node] + int((high[node] - low[node]) * share)
+        border = -np.inf
+        if middle < high[node]:
+            part_at(sample[:, axis], place, low[node], middle, high[node])
+            border = sample[place[middle], axis]
+        tree.axes[node], tree.borders[node] = axis, border
+        low[2 * node + 1], high[2 * node + 1] = low[node], middle
+        low[2 * node + 2], high[2 * node + 2] = middle, high[node]
+    return tree
+
+
+@kernel
+def locate(points: Floats, tree: Tree, first: int, end: int, homes: Ints) -> None:
+    """Find the block of each of these points."""
+    inner = tree.axes.size
+    for i in range(first, end):
+        node = 0
+        while node < inner:
+            node = 2 * node + 1 + (points[i, tree.axes[node]] >= tree.borders[node])
+        homes[i] = node - inner
+
+
+@kernel
+def sort_records(homes: Ints, blocks: int) -> tuple[Ints, Ints]:
+    """Order points by block (counting sort); tell where each block starts."""
+    starts = np.zeros(blocks + 1, np.int64)
+    for i in range(homes.size):
+        starts[homes[i] + 1] += 1
+    for block in range(blocks):
+        starts[block + 1] += starts[block]
+    order = np.empty(homes.size, np.int64)
+    free = starts[:-1].copy()
+    for i in range(homes.size):
+        order[free[homes[i]]] = i
+        free[homes[i]] += 1
+    return order, starts
+
+
+@kernel
+def centroids(points: Floats, order: Ints, heads: Ints) -> Floats:
+    """The centroid of each group, in the order of the groups."""
+    n, d = points.shape
+    centres = np.zeros((heads.sum(), d))
+    group, first = -1, 0
+    for i in range(n):
+        if heads[i]:
+            group, first = group + 1, i
+        centre, point = centres[group], points[order[i]]
+        share = 1.0 / (i - first + 1)
+        for j in range(d):
+            centre[j] += (point[j] - centre[j]) * share
+    return centres
+
+
+@kernel
+def regroup(order: Ints, heads: Ints, homes: Ints, blocks: int) -> tuple[Ints, Ints, Ints]:
+    """Put the groups of each block together; give the new order, its marks, and where each block starts."""
+    n = order.size
+    starts = np.zeros(blocks + 1, np.int64)
+    group = -1
+    for i in range(n):
+        group += heads[i]
+        starts[homes[group] + 1] += 1
+    for block in range(blocks):
+        starts[block + 1] += starts[block]
+    new_order, new_heads = np.empty(n, np.int64), np.empty(n, np.int64)
+    free = starts[:-1].copy()
+    group = -1
+    for i in range(n):
+        group += heads[i]
+        place = free[homes[group]]
+        free[homes[group]] += 1
+        new_order[place], new_heads[place] = order[i], heads[i]
+    return new_order, new_heads, starts
+
+
+@kernel
+def block_costs(points: Floats, order: Ints, heads: Ints, starts: Ints) -> Floats:
+    """The SSE of each block."""
+    firsts = np.append(np.flatnonzero(heads), heads.size)
+    each = group_costs(points, order, firsts)
+    costs = np.zeros(starts.size - 1)
+    group = 0
+    for block in range(costs.size):
+        while group < each.size and firsts[group] < starts[block + 1]:
+            costs[block] += each[group]
+            group += 1
+    return costs
+
+
+@kernel
+def improve(
+    points: Floats, order: Ints, heads: Ints, start: int, end: int, k: int, effort: float, heat: float, rng: Words
+) -> float:
+    """Search within one block, which stands from `start` to `end` in the order; give its SSE.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        All records.
+    order, heads : arrays of n ints
+        The partition; changed within the block.
+    start, end : int
+        The block.
+    k : int
+        Least size of a group.
+    effort : float
+        Steps per group.
+    heat : float
+        The temperature to begin with; it falls to 0.
+    rng : array of 4 words
+        The random state.
+    """
+    records = order[start:end].copy()
+    local = points[records]
+    labels = np.cumsum(heads[start:end]) - 1
+    groups = slotted(labels, k)
+    before = slot_costs(local, groups)
+    if end - start < 2 * k:
+        return float(before.sum())
+    count = labels[-1] + 1
+    if count > 1:
+        centres, _ = _centres(local, labels, count)
+        around = _nearest_groups(centres, min(AROUND, count - 1))
+        polish(local, k, around, centres, groups)
+    if count > 1 and effort > 0.0:
+        near = _nearest_members(local, groups, around)
+        _search(local, k, near, effort * count, heat, groups, rng)
+    after = slot_costs(local, groups)
+    if heat > 0.0:
+        # What annealing has made worse somewhere is not taken.
+        labels, _ = cross(labels, before, groups.labels, after)
+        groups = slotted(labels, k)
+        after = slot_costs(local, groups)
+    place = start
+    for slot in range(groups.sizes.size):
+        for member in range(groups.sizes[slot]):
+            order[place] = records[groups.members[slot, member]]
+            heads[place] = member == 0
+            place += 1
+    return float(after.sum())
+
+
+@kernel
+def _search(points: Floats, k: int, near: Ints, steps: float, heat: float, groups: Groups, rng: Words) -> None:
+    """Anneal in four stages, the last of them at temperature 0; or descend only."""
+    nothing = pooled(0, k, 0)
+    stages = 1 if heat == 0.0 else 4
+    for stage in range(stages):
+        cold = 1.0 - stage / max(1, stages - 1)
+        anneal(points, k, near, heat * cold * cold, max(1, int(steps / stages)), groups, nothing, rng)
+
+
+@kernel
+def _centres(points: Floats, labels: Ints, count: int) -> tuple[Floats, Ints]:
+    """The centroids of groups whose records come one group after the other, and where each group starts."""
+    first = np.zeros(count + 1, np.int64)
+    for i in range(points.shape[0]):
+        first[labels[i] + 1] = i + 1
+    centres = np.zeros((count, points.shape[1]))
+    for i in range(points.shape[0]):
+        for j in range(points.shape[1]):
+            centres[labels[i], j] += points[i, j] / (first[labels[i] + 1] - first[labels[i]])
+    return centres, first
+
+
+@kernel
+def _nearest_groups(centres: Floats, width: int) -> Ints:
+    """The nearest groups of each, nearest first."""
+    around = np.empty((centres.shape[0], width), np.int64)
+    distances = np.empty(width)
+    for group in range(centres.shape[0]):
+        _nearest(centres, group, around[group], distances)
+    return around
+
+
+@kernel
+def _nearest_members(points: Floats, groups: Groups, around: Ints) -> Ints:
+    """The neighbours of each record: of each group near its own, the nearest member, nearest first."""
+    n, d = points.shape
+    width = around.shape[1]
+    near = np.empty((n, width), np.int64)
+    distances = np.empty(width)
+    for i in range(n):
+        for t in range(width):
+            group = around[groups.labels[i], t]
+            other, least = -1, np.inf
+            for place in range(groups.sizes[group]):
+                member = groups.members[group, place]
+                distance = 0.0
+                for j in range(d):
+                    difference = points[i, j] - points[member, j]
+                    distance += difference * difference
+                if distance < least or other < 0:
+                    other, least = member, distance
+            place = t
+            while place > 0 and distances[place - 1] > least:
+                distances[place], near[i, place] = distances[place - 1], near[i, place - 1]
+                place -= 1
+            distances[place], near[i, place] = least, other
+    return near
+
+
+@kernel
+def _nearest(centres: Floats, group: int, found: Ints, distances: Floats) -> None:
+    """Find the nearest other centres by looking at all."""
+    distances[:] = np.inf
+    found[:] = -1
+    last = found.size - 1
+    for other in range(centres.shape[0]):
+        if other == group:
+            continue
+        distance = 0.0
+        for j in range(centres.shape[1]):
+            difference = centres[group, j] - centres[other, j]
+            distance += difference * difference
+        if distance < distances[last] or found[last] < 0:
+            place = last
+            while place > 0 and (found[place - 1] < 0 or distance < distances[place - 1]):
+                distances[place], found[place] = distances[place - 1], found[place - 1]
+                place -= 1
+            distances[place], found[place] = distance, other

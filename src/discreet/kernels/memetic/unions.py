@@ -1,0 +1,398 @@
+"""Local search and annealing on unions of neighbouring groups.
+
+A step takes a few neighbouring groups, perturbs or rebuilds the partition of their records, descends by moving and
+swapping records, and keeps the outcome by the rule of annealing, with a temperature relative to the cost of the union
+at hand. All of it happens on the small matrix of distances within the union: the SSE of a group is the sum of its
+squared distances over its size, so the change by a move or a swap is known from a few sums (O(1) each).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.kernels.arrays import Floats, Ints, Words
+from discreet.kernels.jit import kernel
+from discreet.kernels.memetic.pool import Pool, note
+from discreet.kernels.random import below, uniform
+
+# Groups in a union: with 3 or fewer the search stalls, with more than 6 a step takes too long for what it finds.
+FEWEST, MOST = 3, 6
+# But no more records than this, or else two groups: the matrix of their distances must stay small.
+ROOM = 600
+# A step perturbs the union by a few swaps with this chance, otherwise it rebuilds it.
+KICK = 0.6
+# The first group of a union is drawn by its cost with this chance, otherwise each record is as likely as any other.
+BY_COST = 0.3
+# Part of a union's cost that rounding may seem to gain.
+NOTHING = 1e-11
+
+
+class Groups(NamedTuple):
+    """A partition that can be changed: slots for at most n/k groups, some of them empty."""
+
+    members: Ints  # slot, place: record
+    sizes: Ints  # slot: number of members; 0 where empty
+    labels: Ints  # record: its slot
+    empty: Ints  # the empty slots, as a stack
+    empties: Ints  # how many of them there are
+
+
+class Union(NamedTuple):
+    """The union at hand, and room for work; records are numbered 0, 1, … within it."""
+
+    slots: Ints  # the groups' slots
+    records: Ints
+    labels: Ints  # record: its group, 0 to g−1
+    near: Floats  # squared distances between the records
+    ties: Floats  # record, group: sum of the record's distances to the group's members
+    pairs: Floats  # group: sum of distances over its pairs
+    sizes: Ints
+    shares: Floats  # group: one over its size
+    loose: Ints  # records without a group while a union is rebuilt
+    sums: Floats
+    mark: Ints  # slot: the last step that took it
+
+
+@kernel
+def slotted(labels: Ints, k: int) -> Groups:
+    """The slots of a partition with labels 0 to g−1 and groups of k to 2k−1."""
+    slots = labels.size // k
+    groups = Groups(
+        np.zeros((slots, 2 * k - 1), np.int64),
+        np.zeros(slots, np.int64),
+        labels.copy(),
+        np.zeros(slots, np.int64),
+        np.zeros(1, np.int64),
+    )
+    for i in range(labels.size):
+        groups.members[labels[i], groups.sizes[labels[i]]] = i
+        groups.sizes[labels[i]] += 1
+    for slot in range(slots - 1, -1, -1):
+        if groups.sizes[slot] == 0:
+            groups.empty[groups.empties[0]] = slot
+            groups.empties[0] += 1
+    return groups
+
+
+@kernel
+def slot_costs(points: Floats, groups: Groups) -> Floats:
+    """The SSE of each slot's group; 0 where there is none."""
+    d = points.shape[1]
+    costs = np.zeros(groups.sizes.size)
+    mean = np.zeros(d)
+    for slot in range(costs.size):
+        size = groups.sizes[slot]
+        if size == 0:
+            continue
+        first = groups.members[slot, 0]
+        mean[:] = 0.0
+        for place in range(size):
+            for j in range(d):
+                mean[j] += (points[groups.members[slot, place], j] - points[first, j]) / size
+        for place in range(size):
+            for j in range(d):
+                difference = points[groups.members[slot, place], j] - points[first, j] - mean[j]
+                costs[slot] += difference * difference
+    return costs
+
+
+@kernel
+def anneal(
+    points: Floats, k: int, neighbours: Ints, temperature: float, steps: int, groups: Groups, pool: Pool, rng: Words
+) -> None:
+    """Take so many steps at a temperature; 0 accepts nothing worse.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        The records.
+    k : int
+        Least size of a group; the largest is 2k−1.
+    neighbours : array of shape (n, m)
+        The nearest records of each record, nearest first.
+    temperature : float
+        A union whose cost c grows by x is kept with the chance exp(−x / (temperature·c)).
+    steps : int
+        How many unions to work on.
+    groups : Groups
+        The partition; changed in place.
+    pool : Pool
+        Takes note of the groups that were formed; one without room takes none.
+    rng : array of 4 words
+        The random state.
+    """
+    union = _room(points.shape[0], k, groups.sizes.size)
+    odds = np.cumsum(np.sqrt(slot_costs(points, groups)))
+    for step in range(steps):
+        count, size = _gather(points, neighbours, groups, odds, step + 1, union, rng)
+        if count < 2:
+            continue
+        _distances(points, union, size)
+        before = _gathered_cost(union, size)
+        if uniform(rng) < KICK:
+            _kick(union, size, rng)
+            after_count = count
+        else:
+            after_count = _rebuild(union, size, count, k, rng)
+        _sum_up(union, size, after_count)
+        _descend(union, size, after_count, k)
+        after = _cost(union, after_count)
+        limit = before
+        if temperature > 0.0:
+            limit -= before * temperature * np.log(1.0 - uniform(rng))
+        if after < limit and abs(after - before) > NOTHING * before:
+            _put_back(groups, union, size, count, after_count)
+            for group in range(after_count):
+                slot = union.slots[group]
+                cost = union.pairs[group] / union.sizes[group]
+                note(pool, groups.members[slot, : groups.sizes[slot]], cost)
+
+
+@kernel
+def room_for(k: int) -> int:
+    """How many records a union has at most."""
+    return max(min(MOST * (2 * k - 1), ROOM), 2 * (2 * k - 1))
+
+
+@kernel
+def _room(n: int, k: int, slots: int) -> Union:
+    records = min(room_for(k), n)
+    groups = records // k
+    return Union(
+        slots=np.zeros(groups, np.int64),
+        records=np.zeros(records, np.int64),
+        labels=np.zeros(records, np.int64),
+        near=np.zeros((records, records)),
+        ties=np.zeros((records, groups)),
+        pairs=np.zeros(groups),
+        sizes=np.zeros(groups, np.int64),
+        shares=np.zeros(groups),
+        loose=np.zeros(records, np.int64),
+        sums=np.zeros(groups),
+        mark=np.zeros(slots, np.int64),
+    )
+
+
+@kernel
+def _gather(
+    points: Floats, neighbours: Ints, groups: Groups, odds: Floats, step: int, union: Union, rng: Words
+) -> tuple[int, int]:
+    """Choose a group and groups of neighbouring records; tell how many groups and records that makes."""
+    start = below(rng, points.shape[0])
+    if uniform(rng) < BY_COST:
+        slot = np.searchsorted(odds, uniform(rng) * odds[-1], side="right")
+        if slot < odds.size and groups.sizes[slot] > 0:
+            start = groups.members[slot, below(rng, groups.sizes[slot])]
+    wanted = FEWEST + below(rng, MOST - FEWEST + 1)
+    count, size, tries = 0, 0, 0
+    slot = groups.labels[start]
+    while True:
+        if union.mark[slot] != step and size + groups.sizes[slot] <= union.records.size:
+            union.mark[slot] = step
+            union.slots[count] = slot
+            for place in range(groups.sizes[slot]):
+                union.records[size] = groups.members[slot, place]
+                union.labels[size] = count
+                size += 1
+            count += 1
+        tries += 1
+        if count == wanted or count == 0 or tries > 6 * wanted:
+            return count, size
+        record = union.records[below(rng, size)] if uniform(rng) < 0.5 else start
+        far = uniform(rng)
+        slot = groups.labels[neighbours[record, int(far * far * neighbours.shape[1])]]
+
+
+@kernel
+def _distances(points: Floats, union: Union, size: int) -> None:
+    near = union.near
+    for i in range(size):
+        a = points[union.records[i]]
+        near[i, i] = 0.0
+        for j in range(i):
+            b = points[union.records[j]]
+            total = 0.0
+            for t in range(a.size):
+                difference = a[t] - b[t]
+                total += difference * difference
+            near[i, j] = total
+            near[j, i] = total
+
+
+@kernel
+def _sum_up(union: Union, size: int, count: int) -> None:
+    """Compute sizes, ties and pairs from the labels."""
+    labels, near, ties = union.labels, union.near, union.ties
+    for group in range(count):
+        union.pairs[group] = 0.0
+        union.sizes[group] = 0
+    for i in range(size):
+        union.sizes[labels[i]] += 1
+        for group in range(count):
+            ties[i, group] = 0.0
+        for j in range(size):
+            ties[i, labels[j]] += near[i, j]
+        union.pairs[labels[i]] += 0.5 * ties[i, labels[i]]
+
+
+@kernel
+def _gathered_cost(union: Union, size: int) -> float:
+    """The cost of the union as it was gathered, the members of a group one after the other."""
+    total, pairs, first = 0.0, 0.0, 0
+    for i in range(size + 1):
+        if i == size or union.labels[i] != union.labels[first]:
+            total += pairs / (i - first)
+            pairs, first = 0.0, i
+        if i < size:
+            for j in range(first, i):
+                pairs += union.near[i, j]
+    return total
+
+
+@kernel
+def _cost(union: Union, count: int) -> float:
+    total = 0.0
+    for group in range(count):
+        total += union.pairs[group] / union.sizes[group]
+    return total
+
+
+@kernel
+def _kick(union: Union, size: int, rng: Words) -> None:
+    """Swap one to three random pairs of records."""
+    for _ in range(1 + below(rng, 3)):
+        i, j = below(rng, size), below(rng, size)
+        union.labels[i], union.labels[j] = union.labels[j], union.labels[i]
+
+
+@kernel
+def _rebuild(union: Union, size: int, count: int, k: int, rng: Words) -> int:
+    """Form groups anew, one more or fewer or as many: k nearest records each, the rest where they cost least."""
+    most = 2 * k - 1
+    count = min(max(count - 1 + below(rng, 3), (size + most - 1) // most), size // k)
+    labels, near, loose, sizes = union.labels, union.near, union.loose, union.sizes
+    left = size
+    for i in range(size):
+        loose[i] = i
+        labels[i] = -1
+    for group in range(count):
+        centre = loose[below(rng, left)]
+        if uniform(rng) < 0.5:
+            centre = loose[_extreme(near[centre], loose, left, True)]
+        for _ in range(k):
+            place = _extreme(near[centre], loose, left, False)
+            labels[loose[place]] = group
+            left -= 1
+            loose[place] = loose[left]
+        sizes[group] = k
+    for place in range(left):
+        _settle(union, loose[place], size, count, most)
+    return count
+
+
+@kernel
+def _extreme(distances: Floats, loose: Ints, left: int, farthest: bool) -> int:
+    """Find the place of the loose record at the least distance, or at the greatest."""
+    found, extreme = 0, distances[loose[0]]
+    for place in range(1, left):
+        distance = distances[loose[place]]
+        if (distance > extreme) if farthest else (distance < extreme):
+            found, extreme = place, distance
+    return found
+
+
+@kernel
+def _settle(union: Union, record: int, size: int, count: int, most: int) -> None:
+    """Put a loose record into the group with room to whose members it is nearest on average."""
+    sums = union.sums
+    for group in range(count):
+        sums[group] = 0.0
+    for j in range(size):
+        if union.labels[j] >= 0:
+            sums[union.labels[j]] += union.near[record, j]
+    found, least = 0, np.inf
+    for group in range(count):
+        members = union.sizes[group]
+        if members < most and sums[group] < least * members * (members + 1):
+            found, least = group, sums[group] / (members * (members + 1))
+    union.labels[record] = found
+    union.sizes[found] += 1
+
+
+@kernel
+def _descend(union: Union, size: int, count: int, k: int) -> None:
+    """Move and swap records, the best for each in turn, until nothing lowers the cost."""
+    labels, near, ties, pairs, sizes = union.labels, union.near, union.ties, union.pairs, union.sizes
+    most = 2 * k - 1
+    shares = union.shares
+    for group in range(count):
+        shares[group] = 1.0 / sizes[group]
+    improved = True
+    # Rounding cannot keep the descent going: a step must gain a part of the cost there was.
+    least = NOTHING * _cost(union, count)
+    while improved:
+        improved = False
+        for i in range(size):
+            home = labels[i]
+            if sizes[home] > k:
+                leaving = (pairs[home] - ties[i, home]) / (sizes[home] - 1) - pairs[home] * shares[home]
+                best, target = -least, -1
+                for group in range(count):
+                    if group != home and sizes[group] < most:
+                        members = sizes[group]
+                        change = (
+                            leaving + (pairs[group] + ties[i, group]) / (members + 1) - pairs[group] * shares[group]
+                        )
+                        if change < best:
+                            best, target = change, group
+                if target >= 0:
+                    pairs[home] -= ties[i, home]
+                    pairs[target] += ties[i, target]
+                    sizes[home] -= 1
+                    sizes[target] += 1
+                    shares[home] = 1.0 / sizes[home]
+                    shares[target] = 1.0 / sizes[target]
+                    labels[i] = target
+                    for j in range(size):
+                        ties[j, home] -= near[i, j]
+                        ties[j, target] += near[i, j]
+                    home = target
+                    improved = True
+            best, other = -least, -1
+            own, share = ties[i, home], shares[home]
+            for j in range(size):
+                group = labels[j]
+                if group != home:
+                    apart = near[i, j]
+                    change = (ties[j, home] - own - apart) * share
+                    change += (ties[i, group] - ties[j, group] - apart) * shares[group]
+                    if change < best:
+                        best, other = change, j
+            if other >= 0:
+                group = labels[other]
+                pairs[home] += ties[other, home] - own - near[i, other]
+                pairs[group] += ties[i, group] - ties[other, group] - near[i, other]
+                labels[i], labels[other] = group, home
+                for j in range(size):
+                    difference = near[i, j] - near[other, j]
+                    ties[j, home] -= difference
+                    ties[j, group] += difference
+                improved = True
+
+
+@kernel
+def _put_back(groups: Groups, union: Union, size: int, before: int, after: int) -> None:
+    """Write the union's groups into their slots, taking or leaving slots where their number has changed."""
+    for group in range(before):
+        groups.sizes[union.slots[group]] = 0
+    for group in range(before, after):
+        groups.empties[0] -= 1
+        union.slots[group] = groups.empty[groups.empties[0]]
+    for group in range(after, before):
+        groups.empty[groups.empties[0]] = union.slots[group]
+        groups.empties[0] += 1
+    for i in range(size):
+        slot = union.slots[union.labels[i]]
+        groups.members[slot, groups.sizes[slot]] = union.records[i]
+        groups.sizes[slot] += 1
+        groups.labels[union.records[i]] = slot

@@ -1,0 +1,1 @@
+"""Pricing and separation for set partitioning."""

@@ -1,0 +1,1 @@
+"""Records as points: trees, neighbours and record linkage."""

@@ -1,0 +1,1 @@
+"""The memetic search, our default for microdata."""

@@ -1,0 +1,182 @@
+"""The memetic search on large data: blocks of neighbouring groups, pass after pass, other borders each time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.evolution.parallel import mapped
+from discreet.evolution.process import State
+from discreet.kernels.compiling import uninterrupted
+from discreet.kernels.memetic.blocks import block_costs, borders, centroids, improve, locate, regroup, sort_records
+from discreet.kernels.partitions.groups import within_sse
+from discreet.kernels.partitions.mdav import mdav
+from discreet.kernels.random import seeded
+from discreet.microdata.method import Labels, Points, Run, fitted
+
+if TYPE_CHECKING:
+    from discreet.microdata.memetic.memetic import Memetic
+
+# Records in a block of the first mdav: smaller ones are a worse start, larger ones take longer.
+FIRST = 10_000
+# Groups in a block of a pass: much of what can be gained lies across borders, and a block should fit into the cache.
+WIDTH = 2_000
+# Records of an epoch: less than a second, and enough for several threads.
+EPOCH = 50_000
+# Steps per group and heat (as a share of the method's) of the first passes, and of all others: the first descend only.
+PASSES = ((2.0, 0.0), (3.0, 0.0), (8.0, 0.7))
+
+
+class Blocks:
+    """The search under way: the first epoch makes a partition, each other one improves some blocks.
+
+    Parameters
+    ----------
+    method : Memetic
+        The parameters.
+    points : array of shape (n, d)
+        The records.
+    k : int
+        Least size of a group.
+    run : Run
+        Seed, threads, and a partition to start from.
+    """
+
+    def __init__(self, method: Memetic, points: Points, k: int, run: Run) -> None:
+
+        self._method, self._points, self._k, self._run = method, points, k, run
+        # The records in an order in which those of a group stand together, and a mark at the first of each group.
+        self._order = np.empty(0, np.int64)
+        self._heads = np.empty(0, np.int64)
+        self._starts = np.zeros(1, np.int64)  # of the blocks of this pass
+        self._costs = np.zeros(0)  # of these blocks
+        self._passes, self._next, self._cost = 0, 0, np.inf
+
+    @property
+    def cost(self) -> float:
+        """SSE of the partition."""
+        return float(self._cost)
+
+    @property
+    def finished(self) -> bool:
+        """Never: there is always something to gain."""
+        return False
+
+    def advance(self) -> None:
+        """Make the first partition, or improve the next blocks."""
+        if not len(self._order):
+            self._begin()
+            return
+        blocks = len(self._starts) - 1
+        if self._next == blocks:
+            self._draw_borders()
+            blocks = len(self._starts) - 1
+        effort, share = PASSES[min(self._passes, len(PASSES)) - 1]
+        first, end = self._next, min(blocks, self._next + max(1, EPOCH * blocks // len(self._points)))
+        found = mapped(lambda block: self._improve(block, effort, share), range(first, end), self._run.threads)
+        self._costs[first:end] = found
+        self._next = end
+        self._sum_up()
+
+    def answer(self) -> Labels:
+        """The groups as they are."""
+
+        labels = np.empty(len(self._points), np.int64)
+        labels[self._order] = np.cumsum(self._heads) - 1
+        return labels
+
+    def save(self) -> State:
+        """The partition, and how far the pass is."""
+        return {
+            "order": self._order.copy(),
+            "heads": self._heads.copy(),
+            "starts": self._starts.copy(),
+            "costs": self._costs.copy(),
+            "passes": self._passes,
+            "next": self._next,
+            "cost": self.cost,
+        }
+
+    def load(self, state: State) -> None:
+        """Go on from a saved state."""
+
+        self._order = np.array(state["order"], np.int64)
+        self._heads = np.array(state["heads"], np.int64)
+        self._starts = np.array(state["starts"], np.int64)
+        self._costs = np.array(state["costs"], np.float64)
+        self._passes, self._next, self._cost = int(state["passes"]), int(state["next"]), float(state["cost"])
+
+    def _begin(self) -> None:
+        """Order the records by the groups that were given, or partition them by mdav within blocks."""
+
+        if self._run.start is not None:
+            labels = fitted(self._run.start, self._k)
+            self._order = np.argsort(labels, kind="stable")
+            self._heads = np.diff(labels[self._order], prepend=-1)
+        else:
+            homes, blocks = self._homes(self._points, len(self._points) // FIRST)
+            order, starts = sort_records(homes, blocks)
+            heads = np.zeros(len(order), np.int64)
+            spans = _spans(starts, 2 * self._k)
+            mapped(
+                lambda span: _first_groups(self._points, self._k, order[span], heads[span]), spans, self._run.threads
+            )
+            self._order, self._heads = order, heads
+        self._cost = float(within_sse(self._points, self.answer()))
+
+    def _draw_borders(self) -> None:
+        """Begin the next pass: put the groups of each of its blocks together."""
+
+        self._passes += 1
+        homes, blocks = self._homes(centroids(self._points, self._order, self._heads), int(self._heads.sum()) // WIDTH)
+        self._order, self._heads, self._starts = regroup(self._order, self._heads, homes, blocks)
+        self._costs = block_costs(self._points, self._order, self._heads, self._starts)
+        self._next = 0
+
+    def _sum_up(self) -> None:
+        """Add up the costs; gains would not do, since what is left may be a tiny part of all that was gained."""
+        self._cost = min(self._cost, math.fsum(self._costs))
+
+    def _homes(self, places: Points, blocks: int) -> tuple[Labels, int]:
+        """Find the block of each place, and the number of blocks."""
+
+        with uninterrupted():
+            tree = borders(places, max(1, blocks), seeded(self._run.seed, 2 * self._passes))
+        homes = np.empty(len(places), np.int64)
+        locate(places, tree, 0, len(places), homes)
+        return homes, len(tree.axes) + 1
+
+    def _improve(self, block: int, effort: float, share: float) -> float:
+        from discreet.microdata.memetic.memetic import HUGE
+
+        start, end = int(self._starts[block]), int(self._starts[block + 1])
+        # A stream of its own for each block and pass, so that neither the order nor the threads matter.
+        rng = seeded(self._run.seed, (self._passes << 40) + 2 * block + 1)
+        heat = share * self._method.heat
+        effort = effort if self._k <= HUGE else 0.0
+        return float(improve(self._points, self._order, self._heads, start, end, self._k, effort, heat, rng))
+
+
+def _spans(starts: Labels, least: int) -> list[slice]:
+    """The blocks as stretches of the order; one with few records goes with the next."""
+    spans, begin = [], 0
+    for end in starts[1:].tolist():
+        if end - begin >= least:
+            spans.append(slice(begin, end))
+            begin = end
+    if begin < starts[-1]:
+        begin = spans.pop().start if spans else 0
+        spans.append(slice(begin, int(starts[-1])))
+    return spans
+
+
+def _first_groups(points: Points, k: int, order: Labels, heads: NDArray[np.int64]) -> None:
+    """Partition the records of a block, in place."""
+
+    labels = mdav(np.ascontiguousarray(points[order]), k, False, lambda _fraction: None)
+    inner = np.argsort(labels, kind="stable")
+    heads[:] = np.diff(labels[inner], prepend=-1)
+    order[:] = order[inner]

@@ -1,0 +1,93 @@
+"""The method `memetic`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from discreet.errors import InputError, at_least, whole
+from discreet.evolution.process import Process
+from discreet.microdata.method import Labels, Points, Run
+
+# Data of many attributes counts as large if it has as many values as the largest moderate data of so many attributes.
+WIDE = 10
+# Unions of groups of more records are too large to be worked on; between such groups records only move and swap.
+HUGE = 500
+
+
+@dataclass(frozen=True)
+class Memetic:
+    """Evolutionary search with annealed local search: the default, and the best this package has.
+
+    A few partitions, the islands, are annealed side by side: a step takes some 3 to 6 neighbouring groups, perturbs or
+    rebuilds them, descends by moving and swapping records, and keeps the outcome by the rule of annealing, with a
+    temperature relative to the cost of the groups at hand. At the end of a cycle the best partition inherits from each
+    island whatever is better there (crossover by components, which needs no repair), and regions of it are put together
+    anew, by set partitioning, from all groups the islands have formed. The next, longer cycle starts from there. Beside
+    later cycles, where the records are few enough for k, the search of `exact` goes on: it may prove the optimum.
+
+    Large data is searched in blocks of neighbouring groups, in passes that draw other borders each time; a block never
+    gets worse. The start is then `mdav` within blocks. Time and memory for a pass are linear in the number of records.
+
+    Parameters
+    ----------
+    islands : int
+        Partitions annealed side by side, at least 1; they are what several threads work on.
+    heat : float
+        The temperature at the start of a cycle, relative to the cost of a union; at least 0. The first cycle starts
+        twice as hot.
+    neighbours : int
+        Neighbours of each record that are looked at, at least 1.
+    regions : bool
+        Whether regions are put together anew by set partitioning.
+    large : int
+        Data of more records than this is searched in blocks, at least 1; data of more than 10 attributes earlier, by
+        its number of values.
+
+    References
+    ----------
+    E. Falkenauer, Genetic algorithms and grouping problems, Wiley (1998); G. Schrimpf, J. Schneider, H.
+    Stamm-Wilbrandt, G. Dueck, Record breaking optimization results using the ruin and recreate principle, Journal of
+    Computational Physics 159 (2000) 139-171; D. Whitley, D. Hains, A. Howe, Tunneling between optima: partition
+    crossover for the traveling salesman problem, GECCO (2009) 915-922. The combination is our own.
+    """
+
+    islands: int = 2
+    heat: float = 0.03
+    neighbours: int = 12
+    regions: bool = True
+    large: int = 20_000
+
+    def __post_init__(self) -> None:
+        whole("islands", self.islands, 1)
+        at_least("heat", self.heat, 0.0)
+        whole("neighbours", self.neighbours, 1)
+        whole("large", self.large, 1)
+        if not isinstance(self.regions, bool):
+            raise InputError(f"regions is {self.regions!r}; it must be True or False")
+
+    def _in_blocks(self, records: int, width: int, k: int) -> bool:
+        """Whether the data is large: by its records, by all its values, or by groups too large for unions."""
+        return records > self.large or records * width > WIDE * self.large or k > HUGE
+
+    def search(self, points: Points, k: int, run: Run) -> Process[Labels]:
+        """Begin the search."""
+        from discreet.microdata.memetic.blocks import Blocks
+        from discreet.microdata.memetic.islands import Islands
+
+        if self._in_blocks(len(points), points.shape[1], k):
+            return Blocks(self, points, k, run)
+        return Islands(self, points, k, run)
+
+    def rehearse(self, points: Points, sizes: Collection[int]) -> None:
+        """Go through all that a search of parts of these sizes does, on a few points, so that it is compiled."""
+        from discreet.microdata.memetic.blocks import Blocks
+        from discreet.microdata.memetic.islands import Islands
+
+        k, width = 2, points.shape[1]  # a larger k takes longer and compiles nothing else
+        if any(self._in_blocks(size, width, k) for size in sizes):
+            blocks = Blocks(self, points, k, Run())
+            for _ in range(4):  # the first partition, and passes with and without heat
+                blocks.advance()
+        if not all(self._in_blocks(size, width, k) for size in sizes):
+            Islands(self, points, k, Run()).rehearse()

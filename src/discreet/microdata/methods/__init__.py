@@ -1,0 +1,1 @@
+"""The published partition methods, one module each."""

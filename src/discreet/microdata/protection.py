@@ -1,0 +1,203 @@
+"""From a declared data set to a verified release: group, aggregate, verify, measure.
+
+The measures of a protection that has just been made.
+
+What the evidence says of the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.columns import Config, settle
+from discreet.data.attributes import Attribute, Values, read_attribute, read_confidential
+from discreet.data.dataset import Dataset
+from discreet.data.embedding import Embedding, embed
+from discreet.data.roles import Declarations
+from discreet.errors import PromiseNotKept
+from discreet.measures.choices import Choices
+from discreet.measures.judge import Judge
+from discreet.measures.pair import Pair
+from discreet.microdata.aggregate import aggregate, fill
+from discreet.microdata.classes import AttributeGroup, blanks
+from discreet.microdata.options import Settings
+from discreet.microdata.partition import partition_of
+from discreet.microdata.running import View, group_views
+from discreet.release.evidence import described, evidence
+from discreet.release.release import Release
+from discreet.verification.promise import Promise, check
+
+
+def declare(dataset: Dataset, said: Config, *, roles: Mapping[str, Any], **types: Any) -> Declarations:
+    """Roles and types of all columns, from the call, else from the configuration."""
+
+    return settle(dataset.frame.columns, said, roles=dict(roles), named=dataset.named, hint=dataset.hint, **types)
+
+
+def read_attributes(dataset: Dataset, declarations: Declarations) -> tuple[list[Attribute], list[str]]:
+    """The quasi-identifiers, and what was assumed on the way."""
+
+    attributes = []
+    assumed: dict[str, list[str]] = {}
+    for name in declarations.names("quasi"):
+        attribute, assumption = read_attribute(dataset, declarations[name])
+        attributes.append(attribute)
+        assumed.setdefault(assumption, []).append(name)
+    return attributes, [*dataset.notes, *(f"{what}: {', '.join(names)}" for what, names in assumed.items() if what)]
+
+
+def release_of(
+    dataset: Dataset,
+    declarations: Declarations,
+    attributes: list[Attribute],
+    groups: Sequence[AttributeGroup],
+    settings: Settings,
+    asked: tuple[str, ...],
+    notes: list[str],
+    tell: Callable[[str, float], None],
+    *,
+    bound: bool = False,
+    checkpoint: Path | None = None,
+    start: NDArray[np.int64] | None = None,
+) -> Release:
+    """Group the records of each class for each group of attributes; aggregate, verify, measure.
+
+    Groups of records to start from are for a single group of attributes.
+    """
+
+    embedding, constant = embed(attributes)
+    blank = blanks(groups, dataset.frame.height)
+    kept = [
+        replace(
+            attribute,
+            values=fill(attribute)
+            if attribute.missing == "impute"
+            else np.where(blank[:, column], np.nan, attribute.values),
+        )
+        for column, attribute in enumerate(attributes)
+    ]
+    views = [View(_points(embedding, kept, group.columns), group.classes) for group in groups]
+    grouped = group_views(views, settings, tell, start=start, checkpoint=checkpoint, bound=bound)
+    home = {column: number for number, group in enumerate(groups) for column in group.columns}
+    released = [
+        attribute.as_written(aggregate(attribute, grouped.partitions[home[column]].labels))
+        for column, attribute in enumerate(kept)
+    ]
+    by = declarations.names("by")
+    names = declarations.names("quasi", "confidential", "by")
+    frame = dataset.frame.select(names).with_columns(
+        # Zero and minus zero are one stratum, but two texts.
+        *(column.set(column == 0.0, 0.0) for column in dataset.frame.select(by) if column.dtype.is_float()),
+        *(attribute.column(values) for attribute, values in zip(attributes, released, strict=True)),
+    )
+    promise = Promise(
+        settings.k, tuple(tuple(attributes[column].name for column in group.columns) for group in groups), tuple(by)
+    )
+    tell("verifying", 0.0)
+    verification = check(frame, promise)
+    if not verification:
+        raise PromiseNotKept(f"the release is refused. {verification.words()}")
+    sizes = np.concatenate([partition.sizes for partition in grouped.partitions])
+    if len(groups) > 1:
+        # Nothing is promised across groups: what an intruder who combines them finds is always told.
+        asked = (*asked, "dld")
+    measures = judge(dataset, declarations, attributes, released, asked, tell) | {
+        "partition_il": grouped.il,
+        "groups": len(sizes),
+        "smallest_group": int(sizes.min()),
+        "largest_group": int(sizes.max()),
+        "blanked": int(blank.sum()),
+    }
+    if start is not None:
+        measures["start_il"] = partition_of(views[0].points, start, settings.k).il
+    account = evidence(
+        "microdata",
+        parameters=parameters(settings, declarations, attributes, promise.groups),
+        search=grouped.search,
+        bound=grouped.bound,
+        measures=measures,
+        promise=promise.as_dict(),
+        verification=verification.as_dict(),
+        given=described(dataset.source, dataset.frame.height, dataset.frame.width),
+        notes=notes + constant,
+    )
+    data = dataset.restore(frame, declarations.names("confidential", "by"))
+    labels = [partition.labels for partition in grouped.partitions]
+    return Release(
+        data,
+        labels[0] if len(labels) == 1 else np.column_stack(labels),
+        measures,
+        account,
+        promise,
+        verification,
+        frame,
+        dataset.source,
+    )
+
+
+def _points(embedding: Embedding, attributes: Sequence[Attribute], columns: Sequence[int]) -> NDArray[np.float64]:
+    """The records in the space of some of the attributes."""
+    axes = tuple(embedding.axes[column] for column in columns)
+    return replace(embedding, axes=axes).points([attributes[column].values for column in columns])
+
+
+# In the worst case a search looks at every record: so many coordinates take about a second on one core.
+COORDINATES, LEAST = 45_000_000_000, 2_000
+
+
+def judge(
+    dataset: Dataset,
+    declarations: Declarations,
+    attributes: Sequence[Attribute],
+    released: Sequence[Values],
+    asked: Sequence[str],
+    tell: Callable[[str, float], None],
+) -> dict[str, Any]:
+    """The loss, always, and the measures asked for, with the choices they depend on."""
+
+    held = declarations.names("confidential") if {"l", "t"} & set(asked) else []
+    columns = (read_confidential(dataset, declarations[name]) for name in held)
+    confidential = tuple(column for column in columns if column is not None)
+    pair = Pair(tuple(attributes), tuple(released), confidential)
+    affordable = max(LEAST, COORDINATES // max(1, pair.records * sum(axis.width for axis in pair.embedding.axes)))
+    # A sample of most records saves little.
+    choices = Choices(sample=affordable if affordable < pair.records / 2 else None)
+    return Judge(pair, choices, tell).measure(dict.fromkeys(("il", *asked))) | {"choices": asdict(choices)}
+
+
+def parameters(
+    settings: Settings, declarations: Declarations, attributes: list[Attribute], groups: Sequence[Sequence[str]]
+) -> dict[str, Any]:
+    """Everything that was asked for, with the defaults that filled the gaps."""
+    by_name = {attribute.name: attribute for attribute in attributes}
+    columns: dict[str, dict[str, Any]] = {}
+    for said in declarations.columns:
+        columns[said.name] = {"role": said.role}
+        if said.name in by_name:
+            attribute = by_name[said.name]
+            columns[said.name] |= {
+                "type": attribute.kind,
+                "weight": attribute.weight,
+                "aggregate": attribute.aggregate,
+                "missing": attribute.missing,
+            }
+            columns[said.name] |= {"order": list(said.order)} if said.order else {}
+            columns[said.name] |= {} if said.digits is None else {"digits": said.digits}
+    return {
+        "k": settings.k,
+        "missing": settings.missing,
+        "method": settings.method,
+        "params": dict(settings.params),
+        "time": settings.time,
+        "steps": settings.steps,
+        "seed": settings.seed,
+        "threads": settings.threads,
+        "grouping": [list(group) for group in groups],
+        "columns": columns,
+    }

@@ -1,0 +1,1 @@
+"""Partitions as a set partitioning problem: columns, pricing, branching, proven bounds."""

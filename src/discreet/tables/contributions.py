@@ -1,0 +1,208 @@
+"""From contributions to cells: sums, counts and the largest contributions of every cell, margins and sub-totals too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.kernels.tally import alone, largest
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.relations import Places
+from discreet.tabular.table import decimals_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Beyond this many cells a table with all its empty cells is refused rather than begun.
+MOST = 50_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each record brings to the table.
+
+    Parameters
+    ----------
+    codes : array of int32
+        The position of its code in each dimension.
+    amount : array of float
+        The contribution itself.
+    weight : array of float, optional
+        How many units of the population the record stands for.
+    holding : array of int, optional
+        Who the contribution belongs to; every record to itself if None.
+    asked : array of bool, optional
+        Whether the respondent asked for protection.
+    """
+
+    codes: NDArray[np.int32]
+    amount: Floats
+    weight: Floats | None = None
+    holding: Ints | None = None
+    asked: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a table and what they are made of, an entry for each cell."""
+
+    codes: NDArray[np.int32]
+    value: Floats
+    count: Floats
+    tops: Floats
+    asked: Floats | None
+    sole: Ints
+    decimals: int | None
+
+
+def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, complete: bool = False) -> Cells:
+    """Sum up the contributions for every combination of codes, sub-totals and totals that has any.
+
+    Parameters
+    ----------
+    dimensions : sequence of Dimension
+        What to break down by.
+    given : Contributions
+        The records.
+    top : int
+        How many of the largest contributions to keep for each cell.
+    complete : bool
+        Whether to make cells also where nobody contributes.
+    """
+    units, decimals = _units(given)
+    places = Places([len(one.codes) for one in dimensions], np.empty((0, len(dimensions)), np.int32))
+    who = np.arange(len(given.amount)) if given.holding is None else given.holding
+    found: list[tuple[Any, ...]] = []
+    for rows, keys in _views(dimensions, given.codes, places.strides):
+        cells, place = np.unique(keys, return_inverse=True)
+        place = place.astype(np.int64)
+        n = len(cells)
+        amount, weight = given.amount[rows], None if given.weight is None else given.weight[rows]
+        value = _summed(place, units[rows], n)
+        owner, asked = who[rows], None if given.asked is None else given.asked[rows]
+        if given.holding is not None:
+            place, owner, amount, weight, asked = _by_holding(place, owner, amount, weight, asked)
+        count = np.bincount(place, weights=weight, minlength=n).astype(np.float64)
+        tops = np.full((n, top), -np.inf)
+        largest(place, amount, n, tops)
+        requested = None
+        if asked is not None:
+            first = np.full((n, 1), -np.inf)
+            largest(place[asked], amount[asked], n, first)
+            requested = np.where(np.isneginf(first[:, 0]), 0.0, first[:, 0])
+        tops[np.isneginf(tops)] = 0.0
+        found.append((cells, value, count, tops, requested, alone(place, owner, n)))
+    keys = np.concatenate([one[0] for one in found])
+    order = np.argsort(keys, kind="stable")
+    scale = 10.0 ** (decimals or 0)
+    tallied = Cells(
+        _codes(keys[order], dimensions, places.strides),
+        np.concatenate([one[1] for one in found])[order] / scale,
+        np.concatenate([one[2] for one in found])[order],
+        np.concatenate([one[3] for one in found])[order],
+        None if given.asked is None else np.concatenate([one[4] for one in found])[order],
+        np.concatenate([one[5] for one in found])[order],
+        decimals,
+    )
+    return _completed(tallied, keys[order], dimensions, places) if complete else tallied
+
+
+def _units(given: Contributions) -> tuple[NDArray[Any], int | None]:
+    """The weighted contributions in units of their last decimal, as whole numbers if they are: these add up exactly."""
+    weighted = given.amount if given.weight is None else given.amount * given.weight
+    decimals = decimals_of(given.amount)
+    if given.weight is not None and decimals is not None:
+        more = decimals_of(given.weight)
+        decimals = None if more is None else decimals + more
+    if decimals is None or float(np.abs(weighted).sum()) * 10.0**decimals >= 2.0**53:
+        return weighted, None
+    return np.rint(weighted * 10.0**decimals).astype(np.int64), decimals
+
+
+def _summed(place: Ints, units: NDArray[Any], n: int) -> Floats:
+    # Sums of doubles that hold whole numbers are exact below 2⁵³, which _units has made sure of.
+    return np.bincount(place, weights=units, minlength=n).astype(np.float64)
+
+
+def _views(
+    dimensions: Sequence[Dimension], codes: NDArray[np.int32], strides: Ints
+) -> Iterator[tuple[slice | NDArray[np.bool_], Ints]]:
+    """For each combination of levels the records that have them, and the key of the cell they go to.
+
+    A level is a depth of a hierarchy: a record has one code there at most, and every cell belongs to one combination.
+    """
+    levels = [_levels(one) for one in dimensions]
+    for combination in product(*levels):
+        keys = np.zeros(len(codes), dtype=np.int64)
+        inside = np.ones(len(codes), dtype=np.bool_)
+        for axis, view in enumerate(combination):
+            above = view[codes[:, axis]]
+            inside &= above >= 0
+            keys += above * strides[axis]
+        if inside.all():
+            yield slice(None), keys
+        elif inside.any():
+            yield inside, keys[inside]
+
+
+def _levels(dimension: Dimension) -> list[Ints]:
+    """For each level of each hierarchy the code that every base code belongs to there; −1 where it has none."""
+    home: dict[int, tuple[int, int]] = {}
+    for number, way in enumerate(dimension.hierarchies):
+        for code, depth in zip(way.codes, way.depths.tolist(), strict=True):
+            home.setdefault(dimension.position[code], (number, depth))
+    views: dict[tuple[int, int], Ints] = {}
+    for base in np.flatnonzero(dimension.base).tolist():
+        for code in dimension.ancestors[base].tolist():
+            view = views.setdefault(home[code], np.full(len(dimension.codes), -1, dtype=np.int64))
+            view[base] = code
+    return [views[level] for level in sorted(views)]
+
+
+def _by_holding(
+    place: Ints, owner: Ints, amount: Floats, weight: Floats | None, asked: NDArray[np.bool_] | None
+) -> tuple[Ints, Ints, Floats, Floats | None, NDArray[np.bool_] | None]:
+    """One contribution for each holding in a cell: the sum of its own, its largest weight, asked if any part did."""
+    span = int(owner.max(initial=0)) + 1
+    pairs, which = np.unique(place * span + owner, return_inverse=True)
+    summed = np.bincount(which, weights=amount, minlength=len(pairs)).astype(np.float64)
+    heaviest = None
+    if weight is not None:
+        heaviest = np.zeros(len(pairs))
+        np.maximum.at(heaviest, which, weight)
+    wanted = None if asked is None else np.bincount(which, weights=asked, minlength=len(pairs)) > 0
+    return pairs // span, pairs % span, summed, heaviest, wanted
+
+
+def _codes(keys: Ints, dimensions: Sequence[Dimension], strides: Ints) -> NDArray[np.int32]:
+    codes = np.empty((len(keys), len(dimensions)), dtype=np.int32)
+    for axis, stride in enumerate(strides.tolist()):
+        codes[:, axis] = keys // stride % len(dimensions[axis].codes)
+    return codes
+
+
+def _completed(cells: Cells, keys: Ints, dimensions: Sequence[Dimension], places: Places) -> Cells:
+    if places.span > MOST:
+        raise InputError(f"the table would have {places.span:,} cells with its empty ones; leave the empty ones out")
+    every = np.arange(places.span, dtype=np.int64)
+
+    def spread(column: NDArray[Any], rest: float) -> Any:
+        filled = np.full((places.span, *column.shape[1:]), rest, dtype=column.dtype)
+        filled[keys] = column
+        return filled
+
+    return Cells(
+        _codes(every, dimensions, places.strides),
+        spread(cells.value, 0.0),
+        spread(cells.count, 0.0),
+        spread(cells.tops, 0.0),
+        None if cells.asked is None else spread(cells.asked, 0.0),
+        spread(cells.sole, -1),
+        cells.decimals,
+    )

@@ -1,0 +1,175 @@
+"""A first safe pattern: for each task the cheapest box of cells that proves it.
+
+Boxes along the branches of hierarchies, for unsafe sub-totals that plain boxes cannot move.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.attack.grid import grid_of
+from discreet.attack.system import Bools, Floats, Ints
+from discreet.kernels.boxes.branched_boxes import branched_boxes
+from discreet.kernels.boxes.cheap_boxes import cheap_boxes
+from discreet.tables.suppression.pattern import Certificates
+from discreet.tables.suppression.problem import Problem
+from discreet.tabular.dimension import Dimension
+
+BUDGET = 3_000
+
+
+class Wanted(NamedTuple):
+    """What boxes are looked for, in terms of the cells of the table."""
+
+    lo: Floats
+    hi: Floats
+    weight: Floats
+    hidden: Bools  # grows as boxes are found
+    cells: Ints  # task: its cell
+    sides: Ints
+    levels: Floats
+    up: Ints  # cell: its task upwards, −1 if none
+    down: Ints
+    order: Ints
+    by: Ints  # task: its box; −1 if it has none
+
+
+class Boxing(ABC):
+    """Finds boxes for tasks of a problem; how, is for others to say.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        cells, n = problem.system.cells, len(problem.table)
+        self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        self._up[cells], self._down[cells] = problem.tasks_by_column()
+        self._weight = np.zeros(n)
+        self._weight[cells] = problem.weight
+        self._number = np.full(n, -1, dtype=np.int64)
+        self._number[cells] = np.arange(len(cells))
+
+    def protect(self, suppressed: Bools, proofs: Certificates, order: Ints, able: Bools | None = None) -> None:
+        """Protect what boxes can protect; the pattern and its certificates are changed.
+
+        Parameters
+        ----------
+        suppressed, proofs : array of bool, Certificates
+            The pattern.
+        order : array of int
+            The tasks to protect.
+        able : array of bool, optional
+            Which columns may be in a box.
+        """
+        problem = self.problem
+        cells, n = problem.system.cells, len(problem.table)
+        lo, hi, hidden = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.bool_)
+        lo[cells], hi[cells] = problem.system.lo, problem.system.hi
+        if able is not None:
+            lo[cells[~able]], hi[cells[~able]] = 0.0, 0.0
+        hidden[cells] = suppressed
+        by = np.where(proofs.by >= 0, np.iinfo(np.int64).max, -1)
+        boxes = self._boxes(
+            Wanted(
+                lo,
+                hi,
+                self._weight,
+                hidden,
+                cells[problem.cell],
+                problem.side,
+                problem.level,
+                self._up,
+                self._down,
+                order,
+                by,
+            )
+        )
+        suppressed |= hidden[cells]
+        proven = np.flatnonzero((by >= 0) & (proofs.by < 0))
+        proven = proven[np.argsort(by[proven], kind="stable")]
+        for tasks in np.split(proven, np.flatnonzero(np.diff(by[proven])) + 1):
+            if len(tasks):
+                columns = self._number[boxes[int(by[tasks[0]])]]
+                proofs.add(columns[~problem.primary[columns]], tasks)
+
+    @abstractmethod
+    def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
+        """The cells of each box that is found."""
+
+
+class Boxes(Boxing):
+    """The boxes of a problem; none where its table is no grid."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self._grid = grid_of(problem.table)
+
+    def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
+        grid = self._grid
+        if grid is None:
+            return []
+        return cheap_boxes(
+            grid.codes, grid.strides, grid.lookup, grid.line, grid.sign, grid.starts, grid.members, *wanted, BUDGET
+        )
+
+
+# How many moves are tried for a task at most, and how many cells a box may have.
+BRANCH_BUDGET = 10_000
+LARGEST = 4_096
+
+
+class Branches(Boxing):
+    """The branched boxes of a problem; none where its table is linked, has no names or several ways of adding up.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        table = problem.table
+        one_way = all(len(one.hierarchies) == 1 for one in table.dimensions)
+        self.usable = bool(table.dimensions) and len(table.parts) == 1 and one_way and table.places.lookup is not None
+        if not self.usable:
+            return
+        self._parents, self._depths, self._leaves = _trees(table.dimensions)
+        self.usable = bool(np.prod(2.0 * self._depths.max(axis=1) + 1) <= LARGEST)
+        self._codes = table.codes.astype(np.int64)
+
+    def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
+        places = self.problem.table.places
+        if not self.usable or places.lookup is None:
+            return []
+        starts, found = branched_boxes(
+            self._codes,
+            places.strides,
+            places.lookup,
+            self._parents,
+            self._depths,
+            self._leaves,
+            *wanted,
+            BRANCH_BUDGET,
+        )
+        return np.split(found, starts[1:-1])
+
+
+def _trees(dimensions: tuple[Dimension, ...]) -> tuple[Ints, Ints, Ints]:
+    """For each axis the code above each code, how many codes are above it, and the leaves; filled up with −1."""
+    longest = max(len(one.codes) for one in dimensions)
+    parents = np.full((len(dimensions), longest), -1, dtype=np.int64)
+    depths, leaves = np.zeros_like(parents), np.full_like(parents, -1)
+    for axis, one in enumerate(dimensions):
+        parents[axis, : len(one.codes)] = one.parents[0]
+        depths[axis, : len(one.codes)] = [len(line) - 1 for line in one.ancestors]
+        base = np.flatnonzero(one.base)
+        leaves[axis, : len(base)] = base
+    return parents, depths, leaves

@@ -1,0 +1,1 @@
+"""Branch and cut: the cheapest pattern, proven."""

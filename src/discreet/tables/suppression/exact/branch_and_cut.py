@@ -1,0 +1,457 @@
+"""The cheapest pattern, proven: branch and cut on the model of Fischetti and Salazar.
+
+Which column to branch on: the one whose two values raise the bound most, as far as experience tells.
+
+The method `exact`: branch and cut, begun with a cleaned-up pattern.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.system import Bools, Floats, Ints
+from discreet.evolution.process import State
+from discreet.kernels.random import seeded
+from discreet.tables.suppression.exact.master import Master, Relaxation, Round, scale_for
+from discreet.tables.suppression.exact.range_cuts import narrow
+from discreet.tables.suppression.exact.separation import FlowCuts, separator_of
+from discreet.tables.suppression.problem import Problem
+from discreet.tables.suppression.protectors import Protector
+
+# So often is a column tried before its averages are trusted.
+TRUSTED = 2
+TRIES = 6
+ITERATIONS = 20
+LEAST = 1e-6
+
+
+class Branching:
+    """Average gains per unit of share that columns have brought, downwards and upwards.
+
+    Parameters
+    ----------
+    columns : int
+        How many columns there are.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.gain = np.zeros((columns, 2))
+        self.count = np.zeros((columns, 2))
+
+    def choose(self, master: Master, share: Floats, bound: float, room: float) -> int:
+        """The column to branch on.
+
+        Parameters
+        ----------
+        master : Master
+            The linear program, solved.
+        share : array of float
+            Its solution.
+        bound : float
+            Its cost.
+        room : float
+            Up to the cost that is of no interest any more; higher gains count as this.
+        """
+        columns = np.flatnonzero((share > LEAST) & (share < 1 - LEAST))
+        part = np.stack([share[columns], 1 - share[columns]], axis=1)
+        known = self.count[columns]
+        average = (self.gain.sum(axis=0) + master.weight.mean()) / (self.count.sum(axis=0) + 1)
+        expected = np.where(known > 0, self.gain[columns] / np.maximum(known, 1), average) * part
+        score = _score(np.minimum(expected, room))
+        best, highest = -1, -1.0
+        tries = 0
+        for at in np.argsort(-score, kind="stable"):
+            column = int(columns[at])
+            value = float(score[at])
+            if known[at].min() < TRUSTED and tries < TRIES:
+                tries += 1
+                found = np.maximum(np.array(master.probe(column, ITERATIONS)) - bound, 0.0)
+                finite = np.isfinite(found)
+                self.gain[column] += np.where(finite, np.where(finite, found, 0.0) / part[at], 0.0)
+                self.count[column] += finite
+                value = float(_score(np.minimum(found, room)))
+            if value > highest:
+                best, highest = column, value
+        return best
+
+
+def _score(gains: Floats) -> Floats:
+    low, high = gains.min(axis=-1), gains.max(axis=-1)
+    score: Floats = np.maximum(low, LEAST) * np.maximum(high, LEAST)
+    return score
+
+
+def fractional(share: Floats) -> Ints:
+    """The columns whose share is neither 0 nor 1."""
+    return np.flatnonzero((share > LEAST) & (share < 1 - LEAST))
+
+
+# Rounds without a gain of this part of the gap before branching, and rounds in a node.
+GAIN, PATIENCE, ROUNDS = 0.005, 20, 8
+# A pattern is made from every so many nodes' shares.
+OFTEN = 20
+TOUCHES = 20  # rounds of improvement of such a pattern
+BORDERS = (0.99, 0.5, 0.05)
+PRECISION = 1e-9
+# From so many columns on, bounds of problems that are no network do without linear programs.
+LARGE = 3_000
+
+
+class Exact:
+    """A pattern and a lower bound that come closer until they meet.
+
+    A column is suppressed or not. Whether a pattern protects a task is the attacker's linear program; its dual says
+    which sums of suppressed columns are too small. A range is asked of both sides together, however the problem splits
+    it: the optimum is that of all splits. The relaxation with these cuts is solved first at the root, round by round,
+    then in the nodes of a tree, best bound first.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    protector : Protector
+        Makes patterns from shares; what it holds is lost.
+    incumbent : array of bool, optional
+        A pattern over the columns that protects what can be protected.
+    hopeless : array of int, optional
+        The tasks that no pattern protects; found out if not given, which takes a linear program each where the problem
+        is no network.
+
+    References
+    ----------
+    M. Fischetti, J. J. Salazar González, Solving the cell suppression problem on tabular data with linear constraints,
+    Management Science 47 (2001) 1008-1027.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        protector: Protector,
+        incumbent: Bools | None = None,
+        hopeless: Ints | None = None,
+    ) -> None:
+        self._protector = protector
+        self._order = problem.by_level()
+        self.problem, self._hopeless = _possible(problem, hopeless)
+        self._pattern = problem.primary.copy()
+        self._cost = np.inf
+        if incumbent is None:
+            self._repair(problem.primary)
+        else:
+            self._pattern = incumbent | problem.primary
+            self._cost = problem.cost(self._pattern)
+        start = self._cost if np.isfinite(self._cost) else float(problem.weight.sum())
+        self._kept = np.arange(len(problem))  # columns of the problem that the relaxation has
+        self._relaxation = Relaxation(self.problem, scale_for(start))
+        self._branching = Branching(len(problem))
+        self._step = _step(problem)
+        self._bound = 0.0
+        self._stage = "root"
+        self._idle, self._count = 0, 0
+        self._root: tuple[float, Floats] = (0.0, problem.weight.copy())
+        self._lower, self._upper = problem.primary.astype(np.float64), np.ones(len(problem))
+        self._nodes: list[tuple[float, int, tuple[int, ...]]] = []
+        self._next: tuple[float, int, tuple[int, ...]] | None = None
+        self._made = 0
+        if not self.problem.tasks and not len(self.problem.ranged):
+            # The primary columns protect each other, whatever a split of a range asks for.
+            self.offer(problem.primary)
+        self._close()
+
+    @property
+    def cost(self) -> float:
+        """Cost of the best pattern found so far; infinite before there is any."""
+        return self._cost
+
+    @property
+    def bound(self) -> float:
+        """No pattern that protects all that can be protected costs less."""
+        if self._stage == "done":
+            return self._cost
+        bound = self._bound
+        if self._stage == "tree":
+            ends = [node[0] for node in self._nodes[:1]] + ([self._next[0]] if self._next else [])
+            bound = max(bound, min(ends, default=self._cost))
+        if self._step > 0:
+            bound = np.ceil(bound / self._step - 1e-4) * self._step
+        return float(min(bound, self._cost))
+
+    @property
+    def finished(self) -> bool:
+        """Whether the best pattern is proven to be the cheapest."""
+        return self._stage == "done"
+
+    def answer(self) -> Bools:
+        """The best pattern found so far, over the columns."""
+        return self._pattern.copy()
+
+    def offer(self, pattern: Bools) -> None:
+        """Take a pattern that protects all that can be protected, if it is cheaper."""
+        cost = self.problem.cost(pattern)
+        if cost < self._cost:
+            self._pattern, self._cost = pattern | self.problem.primary, cost
+            self._fix()
+            self._close()
+
+    def advance(self) -> None:
+        """Do a round of cuts at the root, or a node of the tree."""
+        self._relaxation.master.settle()
+        if self._stage == "root":
+            self._advance_root()
+        elif self._stage == "tree":
+            self._advance_tree()
+        self._close()
+
+    def _advance_root(self) -> None:
+        before = self._bound
+        found = self._relaxation.round(self._cutoff)
+        if found.bound > self._root[0]:
+            self._root = found.bound, found.reduced
+            self._fix()
+        self._bound = max(self._bound, found.bound)
+        if self._bound > self._cutoff:
+            self._stage = "done"
+            return
+        self._take(found)
+        self._idle = 0 if self._bound - before > GAIN * (self._cutoff - before) else self._idle + 1
+        if not found.added or (self._idle >= PATIENCE and len(fractional(found.share))):
+            self._repair_all(found.share)
+            self._shrink()
+            self._stage = "tree"
+            self._next = (self._bound, 0, ())
+
+    def _advance_tree(self) -> None:
+        node = self._next or heapq.heappop(self._nodes)
+        self._next = None
+        bound, _, fixed = node
+        if bound > self._cutoff:
+            return
+        lower, upper = self._lower.copy(), self._upper.copy()
+        for mark in fixed:
+            (lower if mark > 0 else upper)[abs(mark) - 1] = float(mark > 0)
+        if (lower > upper).any():
+            return
+        relaxation = self._relaxation
+        relaxation.master.within(lower, upper)
+        self._count += 1
+        rounds = 0
+        while True:
+            found = relaxation.round(self._cutoff)
+            rounds += 1
+            last, bound = bound, max(bound, found.bound)
+            if bound > self._cutoff or self._take(found):
+                return
+            stalled = bound - last <= 2 * GAIN * (self._cutoff - bound)
+            if not found.added or ((rounds >= ROUNDS or (rounds > 1 and stalled)) and len(fractional(found.share))):
+                break
+        if found.added:
+            relaxation.master.solve()
+            bound = max(bound, relaxation.master.bound()[0] / relaxation.scale)
+            if bound > self._cutoff:
+                return
+        share = relaxation.master.share
+        if self._count % OFTEN == 0:
+            self._repair_all(share)
+        if not len(fractional(share)):
+            self._push(bound, fixed)
+            return
+        room = max(self._cutoff - bound, 0.0) * relaxation.scale
+        column = self._branching.choose(relaxation.master, share, relaxation.master.objective, room)
+        self._push(bound, (*fixed, -column - 1))
+        self._push(bound, (*fixed, column + 1))
+        # Go down into the child that the shares point to: its program is nearly solved.
+        self._next = heapq.heappop(self._nodes)
+
+    def _push(self, bound: float, fixed: tuple[int, ...]) -> None:
+        self._made += 1
+        heapq.heappush(self._nodes, (bound, -self._made, fixed))
+
+    def _take(self, found: Round) -> bool:
+        """Take shares that are a pattern and violate nothing; tell whether they are one."""
+        if found.violated or not np.isfinite(found.bound) or len(fractional(found.share)):
+            return False
+        self.offer(self._whole(found.share > 0.5))
+        return True
+
+    def _whole(self, pattern: Bools) -> Bools:
+        """A pattern of the columns that the relaxation has as one of all."""
+        whole = np.zeros(len(self.problem), dtype=np.bool_)
+        whole[self._kept] = pattern
+        return whole
+
+    def _shrink(self) -> None:
+        """Leave out the columns that no better pattern suppresses."""
+        keep = self._upper > 0
+        self._relaxation = self._relaxation.part(keep)
+        self._kept = self._kept[keep]
+        self._root = self._root[0], self._root[1][keep]
+        self._lower, self._upper = self._lower[keep], self._upper[keep]
+        self._branching = Branching(len(self._kept))
+
+    def _repair_all(self, share: Floats) -> None:
+        for border in BORDERS:
+            self._repair(self._whole(share > border))
+
+    def _repair(self, pattern: Bools) -> None:
+        """Make a pattern protect everything, and publish what it does not need."""
+        protector = self._protector
+        protector.start(pattern)
+        protector.protect(self._order)
+        protector.clean()
+        if len(protector.open) == self._hopeless and np.isfinite(self._cost):
+            # The state depends on nothing but the node: there is none to be kept.
+            protector.improve(seeded(0, self._count), TOUCHES, 3, 0.0)
+        if len(protector.open) == self._hopeless:
+            found = protector.suppressed
+            if not np.isfinite(self._cost):
+                self._pattern, self._cost = found, self.problem.cost(found)
+            else:
+                self.offer(found)
+
+    @property
+    def _cutoff(self) -> float:
+        """A bound above this leaves no room for a better pattern."""
+        if self._step > 0:
+            return self._cost - self._step * (1 - 1e-3)
+        return self._cost * (1 - PRECISION)
+
+    def _fix(self) -> None:
+        """Columns that no better pattern suppresses, or publishes, by their reduced costs at the root."""
+        bound, reduced = self._root
+        free = self._lower < self._upper
+        out = free & (bound + reduced > self._cutoff)
+        must = free & (bound - reduced > self._cutoff)
+        self._upper[out] = 0.0
+        self._lower[must & ~out] = 1.0
+
+    def _close(self) -> None:
+        """See whether anything is left to do."""
+        if self._cost <= 0:
+            self._stage = "done"
+        elif self._stage == "tree":
+            if self._nodes and self._nodes[0][0] > self._cutoff:
+                self._nodes.clear()
+            if not self._nodes and self._next is None:
+                self._stage = "done"
+        elif self._bound > self._cutoff or not (self.problem.tasks or len(self.problem.ranged)):
+            self._stage = "done"
+
+    def save(self) -> State:
+        """All that the next epochs depend on."""
+        nodes = self._nodes + ([self._next] if self._next else [])
+        held: State = {
+            "pattern": self._pattern.copy(),
+            "kept": self._kept.copy(),
+            "cost": self._cost,
+            "bound": self._bound,
+            "stage": self._stage,
+            "numbers": np.array([self._idle, self._count, self._made, int(self._next is not None)], dtype=np.int64),
+            "root.bound": self._root[0],
+            "root.reduced": self._root[1].copy(),
+            "lower": self._lower.copy(),
+            "upper": self._upper.copy(),
+            "branching.gain": self._branching.gain.copy(),
+            "branching.count": self._branching.count.copy(),
+            "nodes.bound": np.array([node[0] for node in nodes]),
+            "nodes.number": np.array([node[1] for node in nodes], dtype=np.int64),
+            "nodes.size": np.array([len(node[2]) for node in nodes], dtype=np.int64),
+            "nodes.fixed": np.array([mark for node in nodes for mark in node[2]], dtype=np.int64),
+        }
+        return held | {f"relaxation.{name}": value for name, value in self._relaxation.save().items()}
+
+    def load(self, state: State) -> None:
+        """Go on from a saved state."""
+        held: dict[str, Any] = dict(state)
+        self._pattern, self._cost = held["pattern"].copy(), float(held["cost"])
+        self._bound, self._stage = float(held["bound"]), str(held["stage"])
+        self._kept = held["kept"].copy()
+        self._relaxation = self._relaxation.part(self._whole(np.ones(len(self._kept), dtype=np.bool_)))
+        self._idle, self._count, self._made, ahead = held["numbers"].tolist()
+        self._branching = Branching(len(self._kept))
+        self._root = float(held["root.bound"]), held["root.reduced"].copy()
+        self._lower, self._upper = held["lower"].copy(), held["upper"].copy()
+        self._branching.gain, self._branching.count = held["branching.gain"].copy(), held["branching.count"].copy()
+        ends = np.cumsum(held["nodes.size"])[:-1]
+        fixed = (
+            [tuple(part.tolist()) for part in np.split(held["nodes.fixed"], ends)] if len(held["nodes.size"]) else []
+        )
+        nodes = list(zip(held["nodes.bound"].tolist(), held["nodes.number"].tolist(), fixed, strict=True))
+        self._next = nodes.pop() if ahead else None
+        self._nodes = nodes
+        inner = {name.removeprefix("relaxation."): value for name, value in held.items()}
+        self._relaxation.load(inner)
+
+
+def lower_bound(problem: Problem, effort: int = 100, hopeless: Ints | None = None) -> float:
+    """A lower bound for the cost of any pattern that protects all that can be protected: rounds of cuts at the root.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    effort : int
+        Rounds at most.
+    hopeless : array of int, optional
+        The tasks that no pattern protects; found out if not given.
+    """
+    possible, _ = _possible(problem, hopeless)
+    scale = scale_for(float(problem.weight.sum()) / 8)
+    relaxation = Relaxation(possible, scale, programs=len(problem) < LARGE)
+    bound = 0.0
+    for _ in range(effort):
+        found = relaxation.round()
+        bound = max(bound, found.bound)
+        if not found.added:
+            break
+    return bound
+
+
+def _possible(problem: Problem, hopeless: Ints | None) -> tuple[Problem, int]:
+    """The problem of any split with what depends on the pattern, and how many tasks cannot be protected by any."""
+    if hopeless is None:
+        room = np.where(problem.side > 0, problem.system.hi[problem.cell], -problem.system.lo[problem.cell])
+        lost = separator_of(problem).lacking(np.ones(len(problem))) > 0
+        lost |= room < problem.level * (1 - PRECISION)
+    else:
+        lost = np.isin(np.arange(problem.tasks), hopeless)
+    # The range of a cell with a task that is lost might be had by another split: left out, no bound is too high.
+    rest = problem.only(~lost, ~np.isin(problem.ranged, problem.cell[lost])).any_split()
+    separator = separator_of(rest, programs=False)
+    if len(problem) < LARGE or isinstance(separator, FlowCuts):
+        primary = problem.primary.astype(np.float64)
+        rest = rest.only(separator.lacking(primary) > 0, narrow(rest, primary))
+    return rest, int(lost.sum())
+
+
+def _step(problem: Problem) -> float:
+    """What costs are whole multiples of; 0 if they are of nothing."""
+    units = problem.weight[~problem.primary] * problem.scale
+    whole = np.rint(units)
+    if (np.abs(units - whole) > 1e-9 * np.maximum(1.0, units)).any() or whole.max(initial=0.0) > 2**50:
+        return 0.0
+    numbers: Ints = whole.astype(np.int64)
+    return gcd(*numbers.tolist()) / problem.scale
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The cheapest pattern, with a proof: the model of Fischetti and Salazar by Benders cuts in a tree.
+
+    References
+    ----------
+    M. Fischetti, J. J. Salazar González, Solving the cell suppression problem on tabular data with linear constraints,
+    Management Science 47 (2001) 1008-1027.
+    """
+
+    def begin(self, problem: Problem, protector: Protector, seed: int, previous: Bools | None) -> Exact:
+        """The method as a process."""
+        protector.start(previous)
+        protector.protect(problem.by_level())
+        protector.clean()
+        nothing = np.empty(0, dtype=np.int64)
+        return Exact(problem, protector, protector.suppressed, nothing)

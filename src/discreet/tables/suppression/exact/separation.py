@@ -1,0 +1,317 @@
+"""What is wrong with shares of suppression: cuts that they violate, from flows or from the duals of linear programs.
+
+Cuts of problems that are no network, from the duals of the attacker's linear programs.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import highspy
+import numpy as np
+from scipy.sparse import csr_array
+
+from discreet.attack.network import ends_of, networks
+from discreet.attack.program import OPTIONS
+from discreet.attack.system import Bools, Floats, Ints
+from discreet.kernels.flows.circulation import adjacency, shortfalls
+from discreet.tables.suppression.exact.cuts import VIOLATION, Cut, capacity_cut, rounded
+from discreet.tables.suppression.problem import Problem
+
+DUST = 1e-9
+
+
+class Separator(Protocol):
+    """Finds cuts that shares of suppression violate."""
+
+    def lacking(self, share: Floats) -> Floats:
+        """What each task lacks; 0 where it is protected."""
+        ...
+
+    def cuts(self, share: Floats) -> list[Cut]:
+        """Cuts that the shares violate; for whole shares none only if they protect every task."""
+        ...
+
+
+class FlowCuts:
+    """Cuts of problems that are networks.
+
+    A task is a flow from one end of its cell to the other; nothing needs to carry more than its level. Where it does
+    not fit, a least cut of nodes is crossed by too little capacity. A further column that is suppressed must itself be
+    of use to a flow: every cut of nodes that it crosses is crossed by another suppressed one (a bridge inequality).
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    signs : array of int
+        1 or −1 for each relation, which make every cell an arc.
+    """
+
+    def __init__(self, problem: Problem, signs: Ints) -> None:
+        self.problem = problem
+        self._tail, self._head = ends_of(problem.system, signs)
+        self._nodes = len(problem.system.relations) + 1
+
+    def lacking(self, share: Floats) -> Floats:
+        """What each task lacks; 0 where it is protected."""
+        problem = self.problem
+        return self._shortfalls(share, problem.cell, problem.side, problem.level, problem.level, bounded=True)[0]
+
+    def cuts(self, share: Floats) -> list[Cut]:
+        """Capacity cuts, their roundings and bridge inequalities that the shares violate."""
+        problem = self.problem
+        found = []
+        lacking, near, far = self._shortfalls(
+            share, problem.cell, problem.side, problem.level, problem.level, bounded=True
+        )
+        for task in np.flatnonzero(lacking > 0):
+            for inside in (near[task], far[task]):
+                cut = self._capacity(int(task), inside)
+                if cut is None:
+                    continue
+                if cut.lacks(share) > VIOLATION:
+                    found.append(cut)
+                better = rounded(cut, share)
+                if better is not None:
+                    found.append(better)
+        return found + self._bridges(share)
+
+    def _bridges(self, share: Floats) -> list[Cut]:
+        columns = np.flatnonzero((share > 1e-4) & ~self.problem.primary)
+        ones = np.ones(len(columns))
+        lacking, near, _ = self._shortfalls(
+            share, columns, np.ones(len(columns), np.int64), share[columns], ones, bounded=False
+        )
+        found = []
+        for at in np.flatnonzero(lacking > VIOLATION):
+            inside, column = near[at], columns[at]
+            crossing = inside[self._tail] != inside[self._head]
+            crossing[column] = False
+            if (crossing & self.problem.primary).any():
+                continue
+            others = np.flatnonzero(crossing)
+            order = np.argsort(np.append(others, column))
+            found.append(Cut(np.append(others, column)[order], np.append(np.ones(len(others)), -1.0)[order], 0.0))
+        return found
+
+    def _capacity(self, task: int, inside: Bools) -> Cut | None:
+        problem = self.problem
+        level, system = float(problem.level[task]), problem.system
+        begins, ends = inside[self._tail], inside[self._head]
+        leaving, entering = begins & ~ends, ends & ~begins
+        leaving[problem.cell[task]] = entering[problem.cell[task]] = False
+        columns = np.flatnonzero(leaving | entering)
+        capacities = np.minimum(np.where(leaving[columns], system.hi[columns], -system.lo[columns]), level)
+        return capacity_cut(columns, capacities, level, problem.primary)
+
+    def _shortfalls(
+        self, share: Floats, cells: Ints, sides: Ints, wanted: Floats, caps: Floats, *, bounded: bool
+    ) -> tuple[Floats, Bools, Bools]:
+        """What moves lack when only the columns with a share are there."""
+        system = self.problem.system
+        used = share > 0
+        used[cells] = True
+        number = np.cumsum(used) - 1
+        tail, head = self._tail[used], self._head[used]
+        size = int(used.sum())
+        lo, hi = (system.lo[used], system.hi[used]) if bounded else (-np.ones(size), np.ones(size))
+        return shortfalls(
+            tail,
+            head,
+            lo,
+            hi,
+            share[used],
+            *adjacency(tail, head, self._nodes),
+            number[cells],
+            sides,
+            wanted,
+            caps,
+            DUST,
+        )
+
+
+def separator_of(problem: Problem, *, programs: bool = True) -> Separator:
+    """Flows where the problem is a network, linear programs otherwise, unless none are to be solved."""
+    flat, signs = networks(problem.system)
+    if flat.all():
+        return FlowCuts(problem, signs)
+
+    return DualCuts(problem, programs=programs)
+
+
+# What falls short of a level by less is rounding.
+# A little of every column: of the cuts that forbid the shares, the program then gives one with few columns in it.
+TRACE = 1e-3
+# Cuts of one round at most, and so many of single relations that no programs are solved for more.
+MOST, FEW = 100, 10
+
+
+class DualCuts:
+    """Cuts from linear programs: one cell as far as it goes within the shares of the bounds of the others.
+
+    Weights y of the relations M d = 0 give Σ (yM)ⱼ dⱼ = 0 for all deviations; with the cell at its level on one side,
+    the others must make up for it, each by its bound at most: whatever y is, that is a capacity cut. Those of single
+    relations need no program. A further column that is suppressed must itself move in some solution, and with it
+    another column of each of its relations.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    programs : bool
+        Whether to solve programs; otherwise only cuts of single relations are found.
+    """
+
+    def __init__(self, problem: Problem, *, programs: bool = True) -> None:
+
+        self.problem, self._programs = problem, programs
+        system = problem.system
+        n, m = len(system), len(system.relations)
+        self._matrix = csr_array((system.coefficients, system.columns, system.starts), shape=(m, n)).T.tocsr()
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        for name, value in OPTIONS.items():
+            self._highs.setOptionValue(name, value)
+        self._highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
+        self._highs.setOptionValue("dual_feasibility_tolerance", 1e-9)
+        self._highs.passModel(
+            n,
+            m,
+            len(system.columns),
+            int(highspy.MatrixFormat.kRowwise),
+            int(highspy.ObjSense.kMaximize),
+            0.0,
+            np.zeros(n),
+            system.lo,
+            system.hi,
+            np.zeros(m),
+            np.zeros(m),
+            system.starts.astype(np.int32),
+            system.columns.astype(np.int32),
+            system.coefficients,
+            np.zeros(n, np.int32),
+        )
+        self._every = np.arange(n, dtype=np.int32)
+        self._rows = np.repeat(np.arange(m), np.diff(system.starts))
+        self._given = np.bincount(self._rows, problem.primary[system.columns], m) > 0
+        self._lines = [cut for task in range(problem.tasks) for cut in self._around(task)]
+
+    def _around(self, task: int) -> list[Cut]:
+        """The capacity cuts of the relations in which a task's cell stands."""
+        system, cell = self.problem.system, self.problem.cell[task]
+        found = []
+        for row in system.by_rows[system.by_starts[cell] : system.by_starts[cell + 1]].tolist():
+            begin, end = system.starts[row], system.starts[row + 1]
+            cut = self._capacity(task, system.columns[begin:end], system.coefficients[begin:end])
+            if cut is not None:
+                found.append(cut)
+        return found
+
+    def lacking(self, share: Floats) -> Floats:
+        """What each task lacks; 0 where it is protected."""
+        problem = self.problem
+        lacking = np.full(problem.tasks, np.inf)
+        lo, hi = _part(problem.system.lo, share), _part(problem.system.hi, share)
+        for task in np.argsort(-problem.level, kind="stable").tolist():
+            if lacking[task] > 0:
+                reached, _, deviations = self._solve(task, lo, hi)
+                missing = float(problem.level[task]) - reached
+                lacking[task] = missing if missing > DUST * problem.level[task] else 0.0
+                lacking[self._proven(deviations, lo, hi)] = 0.0
+        return lacking
+
+    def cuts(self, share: Floats) -> list[Cut]:
+        """Capacity cuts and their roundings that the shares violate."""
+        problem, system = self.problem, self.problem.system
+        lo, hi = _part(system.lo, share), _part(system.hi, share)
+        more = np.maximum(share, TRACE)
+        proven = np.zeros(problem.tasks, dtype=np.bool_)
+        found = self._single(share)
+        if len(found) >= FEW or not self._programs:
+            return found
+        for task in np.argsort(-problem.level, kind="stable").tolist():
+            if proven[task] or len(found) >= MOST:
+                continue
+            level = float(problem.level[task])
+            # Nothing is lost by a wrong guess at how far the others move: any weights give a cut.
+            cut = self._found(task, np.maximum(system.lo, -level) * more, np.minimum(system.hi, level) * more, share)
+            if not cut:
+                reached, weights, deviations = self._solve(task, lo, hi)
+                proven[self._proven(deviations, lo, hi)] = True
+                if reached < level * (1 - DUST):
+                    cut = self._violated(task, weights, share)
+            found += cut
+        return found
+
+    def _found(self, task: int, lo: Floats, hi: Floats, share: Floats) -> list[Cut]:
+        reached, weights, _ = self._solve(task, lo, hi)
+        if reached >= self.problem.level[task] * (1 - DUST):
+            return []
+        return self._violated(task, weights, share)
+
+    def _violated(self, task: int, weights: Floats, share: Floats) -> list[Cut]:
+        turned = self._matrix @ weights
+        columns = np.flatnonzero(turned)
+        cut = self._capacity(task, columns, turned[columns])
+        if cut is None:
+            return []
+        found = [cut] if cut.lacks(share) > VIOLATION else []
+        better = rounded(cut, share)
+        return found if better is None else [*found, better]
+
+    def _single(self, share: Floats) -> list[Cut]:
+        """Cuts of single relations that the shares violate."""
+        system = self.problem.system
+        found = [cut for cut in self._lines if cut.lacks(share) > VIOLATION]
+        x = share[system.columns]
+        rest = np.bincount(self._rows, x, len(system.relations))[self._rows] - x
+        for at in np.flatnonzero((x > rest + VIOLATION) & ~self._given[self._rows]).tolist():
+            begin, end = system.starts[self._rows[at]], system.starts[self._rows[at] + 1]
+            columns = system.columns[begin:end]
+            order = np.argsort(columns)
+            found.append(Cut(columns[order], np.where(columns == system.columns[at], -1.0, 1.0)[order], 0.0))
+        return found
+
+    def _capacity(self, task: int, columns: Ints, turned: Floats) -> Cut | None:
+        """The capacity cut of the sum of relations in which these columns have these coefficients."""
+        problem, system = self.problem, self.problem.system
+        cell, side = problem.cell[task], problem.side[task]
+        own = -float(turned[columns == cell].sum()) * side
+        if abs(own) < 1e-9:
+            return None
+        turned = turned / own
+        kept = (np.abs(turned) >= 1e-12) & (columns != cell)
+        columns, turned = columns[kept], turned[kept]
+        order = np.argsort(columns)
+        columns, turned = columns[order], turned[order]
+        bound = np.where(turned > 0, system.hi[columns], system.lo[columns])
+        return capacity_cut(columns, turned * bound, float(problem.level[task]), problem.primary)
+
+    def _solve(self, task: int, lo: Floats, hi: Floats) -> tuple[float, Floats, Floats]:
+        """How far a task gets, up to its level; the weights of the relations that show it; the deviations."""
+        problem = self.problem
+        cell, side, level = int(problem.cell[task]), int(problem.side[task]), float(problem.level[task])
+        highs = self._highs
+        highs.clearSolver()
+        highs.changeColsBounds(len(lo), self._every, lo, hi)
+        highs.changeColBounds(cell, min(0.0, side * level), max(0.0, side * level))
+        highs.changeColCost(cell, float(side))
+        highs.run()
+        highs.changeColCost(cell, 0.0)
+        solution = highs.getSolution()
+        deviations = np.array(solution.col_value)
+        return side * float(deviations[cell]), np.array(solution.row_dual), deviations
+
+    def _proven(self, deviations: Floats, lo: Floats, hi: Floats) -> Ints:
+        """The tasks that deviations prove, as they are."""
+        problem = self.problem
+        if ((deviations < lo - 1e-9) | (deviations > hi + 1e-9)).any():
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(problem.side * deviations[problem.cell] >= problem.level * (1 - DUST))
+
+
+def _part(bounds: Floats, share: Floats) -> Floats:
+    """The shares of bounds, which may be infinite."""
+    part = np.zeros(len(bounds))
+    np.multiply(bounds, share, out=part, where=share > 0)
+    return part

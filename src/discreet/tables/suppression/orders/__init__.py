@@ -1,0 +1,1 @@
+"""The order searches of Smith and others (2012)."""

@@ -1,0 +1,152 @@
+"""What an order is an order of: the primary cells, the exposed ones among them, or groups of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from discreet.attack.attacker import Attacker
+from discreet.attack.system import Bools, Ints
+from discreet.attack.unpicking import exposed_primaries
+from discreet.tables.suppression.problem import Problem
+from discreet.tables.suppression.protectors import Protector
+
+# What comes so near to a level, in parts of it, reaches it but for rounding.
+NEAR = 1e-9
+
+
+@runtime_checkable
+class Grouping(Protocol):
+    """A protector that can also protect several tasks by one solution."""
+
+    def protect_together(self, tasks: Ints) -> bool:
+        """Protect tasks of different cells by one solution in which each moves by its level; tell if there is one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Agenda:
+    """Primary cells in groups to be put into an order, and those whose turn comes after all groups.
+
+    Attributes
+    ----------
+    up, down
+        For each column its tasks, −1 where there is none.
+    groups
+        The columns of each group, lighter groups first; groups of one are cells.
+    last
+        Columns that are left to the end.
+    needed
+        Which tasks must be protected: neither hopeless nor proven by primary cells alone.
+    """
+
+    up: Ints
+    down: Ints
+    groups: tuple[Ints, ...]
+    last: Ints
+    needed: Bools
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def follow(self, protector: Protector, order: Ints) -> None:
+        """Protect the groups in an order: of each the tasks upwards, then those downwards."""
+        if all(len(group) == 1 for group in self.groups):
+            columns = np.concatenate([*self.groups, np.empty(0, np.int64)])[order]
+            protector.protect(_listed(np.stack([self.up[columns], self.down[columns]], axis=1).ravel()))
+            return
+        for number in order.tolist():
+            self._protect(protector, self.groups[number])
+
+    def complete(self, protector: Protector) -> None:
+        """Protect the cells that were left to the end, as one group, and then whatever is still open."""
+        if len(self.last):
+            self._protect(protector, self.last)
+        left = protector.open
+        protector.protect(left[self.needed[left]])
+
+    def _protect(self, protector: Protector, group: Ints) -> None:
+        together(protector, _listed(self.up[group]))
+        together(protector, _listed(self.down[group]))
+
+
+def agenda_of(
+    problem: Problem, *, exposed: bool = False, unpicked: bool = False, groups: int = 0, hopeless: Ints | None = None
+) -> Agenda:
+    """What there is to be put into an order.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    exposed : bool
+        Only primary cells that are not protected by each other: the set K of the paper.
+    unpicked : bool
+        Instead of these only the ones that elimination finds, K_u; the others are left to the end.
+    groups : int
+        How many groups of cells of similar weight to make; 0: each cell by itself.
+    hopeless : array of int, optional
+        Tasks that cannot be protected whatever is suppressed, which nobody should try again.
+    """
+    needed = np.ones(problem.tasks, dtype=np.bool_)
+    last = np.zeros(len(problem), dtype=np.bool_)
+    chosen = problem.primary.copy()
+    if unpicked:
+        chosen &= np.isin(problem.system.cells, exposed_primaries(problem.table))
+        last = problem.primary & ~chosen
+    elif exposed:
+        # What primary cells prove among themselves no suppression of others can undo.
+        needed[:] = False
+        needed[open_tasks(problem, problem.primary)] = True
+        chosen[:] = False
+        chosen[problem.cell[needed]] = True
+    if hopeless is not None:
+        needed[hopeless] = False
+    up, down = np.full(len(problem), -1, dtype=np.int64), np.full(len(problem), -1, dtype=np.int64)
+    for side, index in ((1, up), (-1, down)):
+        mine = np.flatnonzero((problem.side == side) & needed)
+        index[problem.cell[mine]] = mine
+    able = (up >= 0) | (down >= 0)
+    weight = problem.table.cost[problem.system.cells]
+    columns = np.flatnonzero(chosen & able)
+    columns = columns[np.argsort(weight[columns], kind="stable")]
+    made = np.array_split(columns, min(groups, len(columns)) if groups else len(columns)) if len(columns) else []
+    return Agenda(up, down, tuple(made), np.flatnonzero(last & able), needed)
+
+
+def together(protector: Protector, tasks: Ints) -> None:
+    """Protect tasks by one solution; if there is none, each half of them by one, and so on.
+
+    Tasks that are proven already are left out. A protector that cannot do groups is given one task after the other.
+    """
+    tasks = tasks[np.isin(tasks, protector.open)]
+    if not len(tasks):
+        return
+    if len(tasks) == 1 or not isinstance(protector, Grouping):
+        protector.protect(tasks)
+    elif not protector.protect_together(tasks):
+        half = len(tasks) // 2
+        together(protector, tasks[:half])
+        together(protector, tasks[half:])
+
+
+def open_tasks(problem: Problem, suppressed: Bools) -> Ints:
+    """The tasks that a pattern does not protect."""
+    table = problem.table
+    hidden = np.zeros(len(table), dtype=np.bool_)
+    hidden[problem.system.cells[suppressed]] = True
+    attacker = Attacker(table, hidden)
+    place = np.searchsorted(attacker.cells, problem.system.cells[problem.cell])
+    upwards = problem.side > 0
+    level = problem.level / problem.scale
+    up, down = np.zeros(len(attacker.cells)), np.zeros(len(attacker.cells))
+    up[place[upwards]], down[place[~upwards]] = level[upwards], level[~upwards]
+    reach = attacker.reach(down, up)
+    reached = np.where(upwards, reach.up[place], reach.down[place])
+    return np.flatnonzero(reached < level * (1.0 - NEAR))
+
+
+def _listed(tasks: Ints) -> Ints:
+    return tasks[tasks >= 0]

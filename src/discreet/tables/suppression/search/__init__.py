@@ -1,0 +1,1 @@
+"""The default search for secondary suppression."""

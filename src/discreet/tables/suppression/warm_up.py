@@ -1,0 +1,66 @@
+"""Compiling what a search needs before its time counts, on tables of no account."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.attack.network import networks
+from discreet.kernels.compiling import uninterrupted
+from discreet.kernels.random import seeded
+from discreet.tables.suppression.boxes import Boxes, Branches
+from discreet.tables.suppression.exact.branch_and_cut import Exact
+from discreet.tables.suppression.lattice import lattice_of
+from discreet.tables.suppression.network_pattern import Flows
+from discreet.tables.suppression.pattern import Certificates
+from discreet.tables.suppression.problem import Problem, problem_of
+from discreet.tables.suppression.program_pattern import LARGE, LATTICE
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.table import PRIMARY, Table
+
+
+def warm_up(problem: Problem) -> None:
+    """Compile the kernels that a problem asks for."""
+    flat, _ = networks(problem.system)
+    with uninterrupted():
+        if flat.any():
+            _flows()
+        if not flat.all():
+            _programs(problem)
+
+
+def _flows() -> None:
+    """What networks need."""
+    small = problem_of(_small(2))
+    flows = Flows(small, networks(small.system)[1])
+    flows.protect(np.arange(small.tasks, dtype=np.int64))
+    flows.clean()
+    flows.improve(seeded(0, 0), 2, 2, 0.1)
+    Exact(small, flows.twin(), flows.suppressed, np.empty(0, dtype=np.int64)).advance()
+
+
+def _programs(problem: Problem) -> None:
+    """What patterns need that are built by programs: boxes, and more where there are many columns."""
+    small = problem_of(_small(3))
+    order, suppressed = small.by_level(), small.primary.copy()
+    Boxes(small).protect(suppressed, Certificates(len(small), small.tasks), order)
+    lattice = lattice_of(small) if len(problem) >= LATTICE and lattice_of(problem) else None
+    if lattice is not None:
+        price, nothing = small.weight + 1.0, np.zeros(len(small))
+        lattice.cheapest(price, int(small.cell[0]), float(small.side[0] * small.level[0]), nothing, 0.0)
+    elif len(problem) >= LARGE:
+        Branches(small).protect(suppressed, Certificates(len(small), small.tasks), order)
+
+
+def _small(axes: int) -> Table:
+    """A table of so many axes, two or more, each a total and three parts, with one cell that is unsafe."""
+    dimensions = [Dimension(f"axis {axis}", Hierarchy.flat(["1", "2", "3"])) for axis in range(axes)]
+    codes = np.stack([grid.ravel() for grid in np.indices((4,) * axes)], axis=1)
+    full = np.array([[9.0, 5.0, 7.0], [4.0, 8.0, 6.0], [3.0, 2.0, 5.0]])
+    full = full + np.arange(3.0 ** (axes - 2)).reshape((3,) * (axes - 2) + (1, 1))
+    for axis in range(axes):
+        full = np.concatenate([full.sum(axis=axis, keepdims=True), full], axis=axis)
+    status, level = np.zeros(full.size, np.uint8), np.zeros(full.size)
+    unsafe = int(np.ravel_multi_index((1,) * axes, full.shape))
+    status[unsafe], level[unsafe] = PRIMARY, 2.0
+    return Table.of(full.ravel(), dimensions=dimensions, codes=codes, status=status, upl=level, lpl=level)

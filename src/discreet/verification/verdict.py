@@ -1,0 +1,189 @@
+"""The verdict of an audit, in words and as files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.attack.levels import EXPOSED, NARROW, PROTECTED, PUBLISHED, UNJUDGED
+from discreet.data.checks import listed
+from discreet.tabular.table import PRIMARY, SECONDARY, STATUSES, Table
+from discreet.text import entry
+from discreet.verification.certificate import Certificate
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an attacker can work out of a suppressed table; true if every cell that was judged is protected.
+
+    Attributes
+    ----------
+    table
+        The table, with the pattern that was audited.
+    cells
+        The suppressed cells, and those that should have been.
+    lower, upper
+        The attacker's interval of each: exact if `exact`, else as wide as it was proven to be at least.
+    required_lower, required_upper, required_width
+        What each must reach; nan where it is not judged.
+    verdict
+        For each "protected", "exposed" (its value is known exactly), "too narrow", "published", or nothing if it was
+        not judged.
+    exact
+        Whether the intervals are the attacker's exact ones.
+    eliminated
+        Suppressed cells that follow from the published ones by subtraction alone.
+    insiders
+        Cells that a sole contributor knows, with those it can then work out too closely; None if not looked at.
+    sums
+        Relations that give away an unsafe sum, with its suppressed cells; None if not looked at.
+    certificate
+        Two tables for each primary cell, if asked for.
+    """
+
+    table: Table
+    cells: Ints
+    lower: Floats
+    upper: Floats
+    required_lower: Floats
+    required_upper: Floats
+    required_width: Floats
+    verdict: NDArray[np.object_]
+    exact: bool
+    eliminated: Ints
+    strict: bool = False
+    insiders: list[tuple[Ints, Ints]] | None = None
+    sums: list[tuple[int, Ints]] | None = None
+    certificate: Certificate | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def failed(self) -> Ints:
+        """The cells that are not protected as they should be."""
+        return self.cells[np.isin(self.verdict, [PUBLISHED, EXPOSED, NARROW])]
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything that was judged is protected."""
+        return not len(self.failed) and not self.insiders and not self.sums
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def intervals(self) -> pl.DataFrame:
+        """The attacker's interval of every suppressed cell, with what is required; internal."""
+
+        columns: dict[str, Any] = {
+            "cell": self.cells,
+            "value": self.table.value[self.cells],
+            "lower": self.lower,
+            "upper": self.upper,
+            "required_lower": self.required_lower,
+            "required_upper": self.required_upper,
+            "required_width": self.required_width,
+            "status": [STATUSES[status] for status in self.table.status[self.cells].tolist()],
+            "verdict": [verdict or None for verdict in self.verdict.tolist()],
+        }
+        for axis, one in enumerate(self.table.dimensions):
+            codes = pl.Series(list(one.codes), dtype=pl.String)
+            columns[one.name] = codes.gather(self.table.codes[self.cells, axis])
+        return pl.DataFrame(columns).fill_nan(None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict as it stands in the evidence: counts, no cell and no value."""
+        verdicts = Counter(str(verdict) for verdict in self.verdict)
+        return {
+            "passed": self.passed,
+            "suppressed": len(self.cells) - verdicts[PUBLISHED],
+            "judged": len(self.cells) - verdicts[UNJUDGED],
+            "protected": verdicts[PROTECTED],
+            "too_narrow": verdicts[NARROW],
+            "exposed": verdicts[EXPOSED],
+            "published": verdicts[PUBLISHED],
+            "eliminated": len(self.eliminated),
+            "insiders": None if self.insiders is None else len(self.insiders),
+            "sums": None if self.sums is None else len(self.sums),
+            "strict": self.strict,
+            "certificate": None if self.certificate is None else ("exact" if self.certificate.exact else "approximate"),
+        }
+
+    def summary(self) -> str:
+        """The audit in words."""
+
+        table, said = self.table, self.as_dict()
+        primary, secondary = ((table.status == status).sum() for status in (PRIMARY, SECONDARY))
+        lines = [
+            f"{table.source}: {len(table):,} cells, {len(table.relations):,} relations, {primary:,} primary and "
+            f"{secondary:,} secondary suppressions",
+            "",
+        ]
+        lines += entry("Attacker", self._attacker())
+        failed = self.failed
+        if len(failed):
+            words = [f"{said[key]:,} {text}" for key, text in _FAULTS.items() if said[key]]
+            names = listed([table.name(int(cell)) for cell in failed])
+            lines += entry(
+                "Verdict", f"NOT PROTECTED: {len(failed):,} of {said['judged']:,} cells ({', '.join(words)}): {names}"
+            )
+        else:
+            lines += entry("Verdict", self._protected(said["judged"]))
+        lines += entry("Elimination", _count(len(self.eliminated), "follows", "follow") + " by subtraction alone")
+        if self.insiders is not None:
+            lines += entry("Insiders", self._insiders())
+        if self.sums is not None:
+            lines += entry("Sums", self._sums())
+        if self.certificate is not None:
+            lines += entry("Certificate", self._certificate())
+        for note in self.notes:
+            lines += entry("Note", note)
+        return "\n".join(lines)
+
+    def _attacker(self) -> str:
+        how = "exact intervals" if self.exact else "levels shown to be reached, or not to be"
+        return f"knows what is published, how it adds up and the bounds of every cell; {how}"
+
+    def _protected(self, judged: int) -> str:
+        level = "exceeds" if self.strict else "reaches"
+        if judged == 0:
+            return "no cell was to be judged"
+        cells = "the interval of the judged cell" if judged == 1 else f"every interval of the {judged:,} judged cells"
+        return f"protected: {cells} {level} its level"
+
+    def _insiders(self) -> str:
+        if not self.insiders:
+            return "no sole contributor to a cell can work out another's too closely"
+        names = listed([self.table.name(int(known[0])) for known, _ in self.insiders])
+        many = f"{len(self.insiders):,} sole contributors"
+        return f"NOT PROTECTED: {many} can work out others' cells too closely: those in {names}"
+
+    def _sums(self) -> str:
+        if not self.sums:
+            return "no line gives away an unsafe sum of suppressed cells"
+        names = listed([self.table.relation_name(row) for row, _ in self.sums])
+        return f"NOT PROTECTED: {len(self.sums):,} lines give away an unsafe sum of suppressed cells: {names}"
+
+    def _certificate(self) -> str:
+        assert self.certificate is not None
+        exact = sum(move.unit is not None for move in self.certificate.moves)
+        rest = len(self.certificate.moves) - exact
+        words = f"{exact:,} tables that add up exactly" + (f", {rest:,} approximately" if rest else "")
+        return f"{words}; checked by additions alone"
+
+    def __repr__(self) -> str:
+        verdict = "protected" if self.passed else f"{len(self.failed):,} not protected"
+        return f"Audit of {len(self.cells):,} cells: {verdict}"
+
+
+_FAULTS = {"published": "published", "exposed": "known exactly", "too_narrow": "known too closely"}
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number or 'no'} suppressed {'cell' if number == 1 else 'cells'} {one if number == 1 else several}"

@@ -1,0 +1,205 @@
+"""Islands: what they share and inherit, through all phases of the search."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.evolution.cycles import Cycles
+from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.memetic.pool import Pool, note, pooled
+from discreet.kernels.memetic.unions import anneal, slotted
+from discreet.kernels.random import seeded
+from discreet.kernels.space.lists import neighbour_lists
+from discreet.microdata.memetic import islands, regions
+from discreet.microdata.memetic.islands import Islands
+from discreet.microdata.memetic.memetic import Memetic
+from discreet.microdata.memetic.regions import recombined
+from discreet.microdata.method import Run
+from discreet.microdata.methods.mdav import Mdav
+from evolution.searches import same
+from partitions import any_partition, cases, check_cost, check_sizes, cloud, groups_of, no_worse, optimum, plain_sse
+
+SEEDS = st.integers(0, 2**32)
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short cycles that all end with regions and a bit of a proof."""
+    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.3))
+    monkeypatch.setattr(islands, "RIPE", 0)
+    monkeypatch.setattr(islands, "PROVABLE", {3: (1000, 0)})
+    monkeypatch.setattr(islands, "PROOFS", 3)
+
+
+def noted(points: Floats, k: int, start: Ints, steps: int, seed: int) -> Pool:
+    """The groups formed on the way from a start."""
+    groups, pool = slotted(start, k), pooled(len(points), k, 40 * len(points))
+    lists = neighbour_lists(points, min(12, len(points) - 1))
+    anneal(points, k, lists, 0.05, steps, groups, pool, seeded(seed, 0))
+    return pool
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("kind", ["scattered", "crowded", "constant", "outlier"])
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_best_never_gets_worse_and_costs_what_it_says_through_all_phases(kind: str, k: int) -> None:
+    points = cloud(230, 2, kind, k)
+    process = Islands(Memetic(islands=3), points, k, Run(seed=1))
+    phases = set()
+    cost = process.cost
+    for _ in range(25):
+        process.advance()
+        state = process.save()
+        phases.add("regions" if process._pending else "proof" if process._proofs else "annealing")
+        best = np.asarray(state["best"])
+        check_sizes(best, 230, k)
+        check_cost(process.cost, points, best)
+        assert process.cost <= cost
+        cost = process.cost
+        for number in range(3):
+            check_sizes(np.unique(np.asarray(state[f"{number}.groups.labels"]), return_inverse=True)[1], 230, k)
+        answer = process.answer()
+        check_sizes(answer, 230, k)
+        assert no_worse(points, answer, best)
+    assert phases == {"annealing", "regions"} | ({"proof"} if k == 3 else set())
+
+
+@pytest.mark.usefixtures("hasty")
+def test_the_answer_can_be_asked_for_at_any_time_and_changes_nothing() -> None:
+    points = cloud(230, 3, "scattered", 1)
+    asked, left = (Islands(Memetic(), points, 3, Run(seed=2)) for _ in range(2))
+    for _ in range(10):
+        asked.advance()
+        np.testing.assert_array_equal(asked.answer(), asked.answer())
+        left.advance()
+    same(asked.save(), left.save())
+
+
+@pytest.mark.usefixtures("hasty")
+def test_the_number_of_threads_changes_nothing() -> None:
+    points = cloud(230, 3, "scattered", 1)
+    states = []
+    for threads in (1, 2, 5):
+        process = Islands(Memetic(islands=3), points, 3, Run(seed=2, threads=threads))
+        for _ in range(15):
+            process.advance()
+        states.append(process.save())
+    same(states[0], states[1])
+    same(states[0], states[2])
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None:
+    points = cloud(230, 2, "scattered", 3)
+    method = Memetic()
+    process = Islands(method, points, 3, Run(seed=4))
+    kept = []
+    for _ in range(14):
+        kept.append((process.save(), process.cost, process.answer()))
+        process.advance()
+    for begun, (state, cost, answer) in enumerate(kept):
+        resumed = Islands(method, points, 3, Run(seed=99))  # the seed is in the state
+        resumed.load(state)
+        assert resumed.cost == cost
+        np.testing.assert_array_equal(resumed.answer(), answer)
+        same(resumed.save(), state)
+        for _ in range(begun, 14):
+            resumed.advance()
+        same(resumed.save(), process.save())
+        np.testing.assert_array_equal(resumed._rng, process._rng)  # of which regions come next
+
+
+def test_a_search_that_finds_nothing_more_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(islands, "CYCLES", Cycles(3, 1.0))
+    monkeypatch.setattr(islands, "PROVABLE", {})
+    points = cloud(9, 2, "scattered", 1)
+    process = Islands(Memetic(), points, 3, Run())
+    epochs = 0
+    while not process.finished:
+        process.advance()
+        epochs += 1
+    assert epochs >= 3 * islands.PATIENCE
+    assert process.bound is None
+    assert process.cost == pytest.approx(optimum(points, 3))
+
+
+@pytest.mark.parametrize("kind", ["scattered", "crowded", "constant", "outlier"])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_a_bound_is_never_above_the_optimum_and_ends_the_search_where_it_meets_it(
+    monkeypatch: pytest.MonkeyPatch, kind: str, k: int
+) -> None:
+    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.0))
+    monkeypatch.setattr(islands, "PROVABLE", {k: (100, 0)})
+    points = cloud(9, 2, kind, k)
+    least = optimum(points, k)
+    process = Islands(Memetic(), points, k, Run())
+    for _ in range(400):
+        process.advance()
+        assert process.bound is None or process.bound <= least * (1 + 1e-9)
+        assert process.cost >= least * (1 - 1e-9)
+        if process.finished:
+            break
+    assert process.finished
+    assert process.cost <= least * (1 + 1e-7)
+    assert process.bound is not None
+    assert process.bound >= process.cost * (1 - 1e-7)
+
+
+def test_a_memory_that_is_nearly_full_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.0))
+    monkeypatch.setattr(islands, "MEMORY", 1)
+    monkeypatch.setattr(islands, "PROVABLE", {})
+    points = cloud(60, 2, "scattered", 1)
+    process = Islands(Memetic(heat=1.0), points, 3, Run())
+    filled = []
+    for _ in range(40):
+        process.advance()
+        filled.append(len(np.asarray(process.save()["0.pool.sizes"])))
+    assert max(filled) <= 60
+    assert 0 in filled
+
+
+@given(cases(), SEEDS)
+@settings(max_examples=60)
+def test_putting_a_region_together_anew_is_never_worse(case: tuple[Floats, int], seed: int) -> None:
+    points, k = case
+    labels = any_partition(len(points), k, seed)
+    pools = [noted(points, k, labels, 60, seed), noted(points, k, any_partition(len(points), k, seed + 1), 60, seed)]
+    new = recombined(points, labels, pools, seed % len(points))
+    check_sizes(new, len(points), k)
+    assert no_worse(points, new, labels)
+    known = {frozenset(pool.members[i, : pool.sizes[i]].tolist()) for pool in pools for i in range(pool.filled[0])}
+    assert groups_of(new) <= known | groups_of(labels)
+
+
+def test_outside_the_region_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regions, "REACH", 30)
+    points = cloud(150, 2, "scattered", 1)
+    labels, pool = Mdav().assign(points, 3, Run()), noted(points, 3, any_partition(150, 3, 1), 2000, 1)
+    new = recombined(points, labels, [pool], 7)
+    changed = {record for group in groups_of(labels) - groups_of(new) for record in group}
+    assert 0 < len(changed) < 35
+
+
+def test_a_region_with_too_many_known_groups_is_drawn_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = cloud(150, 2, "scattered", 1)
+    labels, pool = Mdav().assign(points, 3, Run()), noted(points, 3, any_partition(150, 3, 1), 2000, 1)
+    for known in (0, 1, 20, 200):
+        monkeypatch.setattr(regions, "KNOWN", known)
+        new = recombined(points, labels, [pool], 7)
+        check_sizes(new, 150, 3)
+        assert no_worse(points, new, labels)
+
+
+def test_the_best_of_all_known_groups_is_chosen() -> None:
+    """All groups that there can be are known, so the optimum is put together."""
+    from itertools import combinations
+
+    points = cloud(9, 2, "scattered", 5)
+    labels = any_partition(9, 3, 5)
+    pool = pooled(9, 3, 1000)
+    for size in (3, 4, 5):
+        for members in combinations(range(9), size):
+            note(pool, np.array(members), 0.0)  # what it costs is found out
+    assert plain_sse(points, recombined(points, labels, [pool], 0)) == pytest.approx(optimum(points, 3))

@@ -1,0 +1,99 @@
+"""Sole contributors: what they find out that others cannot is what plain programs find without their own cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attacks import extremes, hidden_at_random, protected
+from discreet.errors import InputError
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.verification.audit import audit
+from tabulated import random_table
+
+
+def suppressed(seed: int) -> Table:
+    """A table with sole contributors, suppressed at random, with levels that some of its cells reach."""
+    rng = np.random.default_rng(seed)
+    table = random_table(
+        rng,
+        [3, 3] if seed % 2 else [2, 2, 2],
+        hierarchical=seed % 3 == 0,
+        linked=False,
+        zeros=0.3,
+        holdings=seed % 4 == 0,
+        complete=True,
+    )
+    hidden = hidden_at_random(rng, table, 18) | ((table.sole if table.sole is not None else np.full(1, -1)) >= 0)
+    cells = np.flatnonzero(hidden)
+    down, up = extremes(table, hidden)
+    status = np.where(hidden, SECONDARY, 0).astype(np.uint8)
+    status[cells[(down + up > 0) & (rng.random(len(cells)) < 0.6)]] = PRIMARY
+    levels = np.zeros((3, len(table)))
+    levels[0, cells], levels[1, cells] = (np.floor(far * rng.choice([0.2, 0.7, 1.0], len(cells))) for far in (down, up))
+    wide = rng.random(len(cells)) < 0.3
+    levels[2, cells[wide]] = np.floor((down + up)[wide] * 0.9)
+    levels[:2, cells[wide & (rng.random(len(cells)) < 0.5)]] = 0.0
+    return table.but(status=status, lpl=levels[0], upl=levels[1], spl=levels[2])
+
+
+def brute(table: Table, *, strict: bool) -> set[tuple[tuple[int, ...], int]]:
+    """Each contributor's own cells with every primary cell that outsiders do not know, but this contributor does."""
+    hidden = table.suppressed
+    down, up = extremes(table, hidden, table.primary)
+    outside = table.primary[protected(table, table.primary, down, up, strict=strict)]
+    assert table.sole is not None
+    found = set()
+    for who in set(table.sole[hidden].tolist()) - {-1}:
+        own = np.flatnonzero(hidden & (table.sole == who))
+        rest = hidden.copy()
+        rest[own] = False
+        others = np.setdiff1d(outside, own)
+        down, up = extremes(table, rest, others)
+        for cell in others[~protected(table, others, down, up, strict=strict)].tolist():
+            found.add((tuple(own.tolist()), cell))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_insiders_are_those_of_brute_force(seed: int) -> None:
+    table = suppressed(seed)
+    strict = seed % 5 == 0
+    said = audit(table, singletons=True, strict=strict, certificate=seed % 3 == 1, intervals=seed % 7 == 2)
+    assert said.insiders is not None
+    failed = set(said.failed.tolist())
+    found = {(tuple(own.tolist()), cell) for own, cells in said.insiders for cell in cells.tolist()}
+    assert {pair for pair in found if pair[1] not in failed} == brute(table, strict=strict)
+    if not failed:
+        assert bool(said) == (not found)
+    assert ("NOT PROTECTED" in said.summary()) == bool(failed or found)
+
+
+def test_some_insiders_are_found() -> None:
+    assert sum(bool(brute(suppressed(seed), strict=False)) for seed in range(24)) >= 4
+
+
+def test_without_counts_nobody_knows_who_is_alone() -> None:
+    table = suppressed(1).but(count=None, sole=None)
+    with pytest.raises(InputError, match="does not say how many contribute"):
+        audit(table, singletons=True)
+
+
+def test_counts_alone_make_every_single_cell_a_contributor_of_its_own() -> None:
+    table = suppressed(2)
+    assert table.sole is not None
+    apart = table.but(sole=np.where(table.sole >= 0, np.arange(len(table)), -1))
+    counted = table.but(sole=None, count=np.where(table.sole >= 0, 1.0, 5.0))
+    one, other = (audit(held, singletons=True).insiders or [] for held in (apart, counted))
+    assert [(a.tolist(), b.tolist()) for a, b in one] == [(a.tolist(), b.tolist()) for a, b in other]
+
+
+def test_unknown_values_leave_nothing_to_judge() -> None:
+    table = suppressed(2)
+    unknown = np.where(table.suppressed, np.nan, table.value)
+    for what in ("singletons", "certificate", "sums"):
+        how: dict[str, Any] = {what: True}
+        with pytest.raises(InputError, match="does not hold the suppressed values"):
+            audit(table.but(value=unknown), **how)
