@@ -58,6 +58,16 @@ def plain(value: Any, digits: int = 10) -> Any:
     return repr(float(f"{value:.{digits - 1}e}")) if isinstance(value, float) else value
 
 
+def condense(value: Any, name: str = "") -> Any:
+    """Figures as they are recorded: long lists, and what is said of measures, promises and verdicts, as a digest."""
+    if isinstance(value, dict) and name not in ("measures", "promise", "verdict"):
+        return {key: condense(one, key) for key, one in value.items()}
+    if not isinstance(value, dict | list):
+        return value
+    text = json.dumps(value, sort_keys=True)
+    return digest(text) if len(text) > 40 else value
+
+
 def of_evidence(account: dict[str, Any]) -> Figures:
     """What the evidence says of the search, the measures, the promise and the bound."""
     search = account["search"]
@@ -637,7 +647,7 @@ def record() -> None:
     found = {}
     for name, case in CASES.items():
         with tempfile.TemporaryDirectory() as folder:
-            found[name] = case(Path(folder))
+            found[name] = condense(json.loads(json.dumps(case(Path(folder)))))
     RECORDED.write_text(json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
 
@@ -650,7 +660,7 @@ def recorded() -> Figures:
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_the_recorded_ones(name: str, recorded: Figures, tmp_path: Path) -> None:
     found = json.loads(json.dumps(CASES[name](tmp_path)))
-    assert found == recorded[name], f"{name}\nfound:    {found}\nrecorded: {recorded[name]}"
+    assert condense(found) == recorded[name], f"{name}\nfound:    {found}\nrecorded: {recorded[name]}"
 
 
 def test_every_recorded_case_is_computed(recorded: Figures) -> None:
