@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import wrap
 from links import broken, navigation
 from pages import ExampleError, run, session
 
@@ -47,6 +48,11 @@ def test_examples_in_docstrings(module: Path, tmp_path: Path, monkeypatch: pytes
 def test_links_lead_somewhere(page: Path) -> None:
     # The manual is built from docs/ alone; the README can point at anything in the project.
     assert broken(page, DOCS if page.is_relative_to(DOCS) else ROOT) == []
+
+
+@pytest.mark.parametrize("page", wrap.pages(), ids=_name)
+def test_prose_is_wrapped(page: Path) -> None:
+    assert wrap.too_long(page.read_text(encoding="utf-8")) == [], "run: python tools/wrap.py"
 
 
 def test_navigation_has_every_page_once() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import wrap
 from links import broken, links, navigation
 from pages import ExampleError, blocks, commands, difference, matches, run
 
@@ -160,3 +161,32 @@ def test_navigation_is_read_at_every_depth(tmp_path: Path) -> None:
         '[project]\nnav = ["a.md", {"B" = "b.md"}, {"C" = [{"D" = "c/d.md"}, "c/e.md", "https://x.org"]}]'
     )
     assert navigation(config) == ["a.md", "b.md", "c/d.md", "c/e.md"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# " + "heading " * 30,
+        "| " + "cell " * 40 + "|",
+        "```text\n" + "code " * 40 + "\n```",
+        "    ```sh\n    " + "code " * 40 + "\n    ```",
+        "short\n\n- item\n\n    more of it",
+    ],
+)
+def test_what_is_no_prose_is_not_wrapped(text: str) -> None:
+    assert wrap.wrap(text).split() == text.split()
+    assert wrap.wrap(text) == text.rstrip() + "\n"
+
+
+def test_prose_is_filled_and_keeps_its_words() -> None:
+    text = "1. " + "word " * 30 + "`a span of code`\n   - 2 " * 5 + "\n\n`term`\n:   " + "said " * 40
+    filled = wrap.wrap(text)
+    assert filled.split() == text.split()
+    assert wrap.too_long(filled) == []
+    assert filled.count("`a span of code`") == 5
+    assert wrap.wrap(filled) == filled
+
+
+def test_a_line_of_prose_that_is_too_long_is_found() -> None:
+    long = "word " * 30
+    assert wrap.too_long(f"short\n{long}\n```\n{long}\n```\n| {long} |\n{long}") == [2, 7]

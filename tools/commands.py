@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from discreet.cli.app import app
+from wrap import wrap
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
 
@@ -14,7 +15,7 @@ def page() -> str:
     # Run as `python -m something`, the usage lines would say so.
     text = re.sub(r" -m [\w.]+", "", text)
     # Usage lines are no examples to be run.
-    return text.replace("```console\n", "```text\n").replace("# discreet\n", "# Commands\n", 1).rstrip() + "\n"
+    return wrap(text.replace("```console\n", "```text\n").replace("# discreet\n", "# Commands\n", 1))
 
 
 if __name__ == "__main__":
