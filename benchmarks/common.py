@@ -71,5 +71,5 @@ def run_out(name: str, params: Mapping[str, object], points: Floats, k: int, see
     """Run a method until it is finished, whatever time that takes."""
     process = begin(make(name, params), points, k, Run(seed=seed))
     while not process.finished:
-        process.advance()
+        next(process.epochs())
     return process

@@ -104,7 +104,7 @@ def searched(
         initial = chosen.initial(rivals(space).values(), len(space.attributes), 1, rng)
         process: Any = chosen.process(objective, initial, rng, remember=remember)
         while not process.finished:
-            process.advance()
+            next(process.epochs())
     best = process.answer()
     (found,) = objective.figures([best])
     return Run(

@@ -102,7 +102,7 @@ def _memetic(points: Floats) -> dict[str, Any]:
     cpu, wall = spent.cpu, spent.wall
     while cpu < budget(len(points)) and not process.finished:
         with clocked() as spent:
-            process.advance()
+            next(process.epochs())
         cpu, wall = cpu + spent.cpu, wall + spent.wall
         if isinstance(process, Blocks):  # the answer is the groups as they are, and takes no time
             curve.append((len(curve) + 1, cpu, process.cost))
@@ -129,7 +129,7 @@ def _passes(points: Floats) -> dict[str, Any]:
     cpu = wall = 0.0
     while True:
         with clocked() as spent:
-            process.advance()
+            next(process.epochs())
         cpu, wall = cpu + spent.cpu, wall + spent.wall
         state: dict[str, Any] = process.save()
         if state["passes"] == PASSES and state["next"] == len(state["starts"]) - 1:

@@ -47,7 +47,7 @@ def searched(table: Table, seconds: float) -> Searched:
     process = make("search", {}).begin(problem, protector_of(problem), 1, None)
     trace: list[tuple[float, float]] = []
     while not trace or (time.process_time() - start < seconds and not process.finished):
-        process.advance()
+        next(process.epochs())
         if not trace or process.cost < trace[-1][1]:
             trace.append((time.process_time() - start, process.cost))
     spent = time.process_time() - start

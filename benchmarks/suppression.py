@@ -320,7 +320,7 @@ def report_million() -> None:
     start = time.process_time()
     problem = problem_of(table)
     process = make("search", {}).begin(problem, protector_of(problem), 1, None)
-    process.advance()
+    next(process.epochs())
     spent = time.process_time() - start
     print(f"  first pattern: cost {process.cost:,.0f}, {spent:.1f} CPU s", flush=True)
     with clocked() as audited:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from discreet.evolution.genetic import Generational, SteadyState
 from discreet.evolution.parallel import mapped
-from discreet.evolution.process import State
+from discreet.evolution.process import Search, State
 from discreet.evolution.variation import Operator, in_turn, sometimes, tournament
 
 Bits = NDArray[np.int8]
 
 
-class Countdown:
+class Countdown(Search[int]):
     """A process with given costs, one per epoch, the first before any; it is finished after the last."""
 
     def __init__(self, costs: Iterable[float], during: Callable[[int], None] = lambda step: None) -> None:
@@ -33,17 +33,19 @@ class Countdown:
     def finished(self) -> bool:
         return self.step == len(self.costs) - 1
 
-    def advance(self) -> None:
-        self.step += 1
-        self.during(self.step)
+    def _epochs(self) -> Iterator[None]:
+        while not self.finished:
+            self.step += 1
+            self.during(self.step)
+            yield
 
     def answer(self) -> int:
         return self.step
 
-    def save(self) -> State:
+    def _state(self) -> State:
         return {"step": self.step}
 
-    def load(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         self.step = int(state["step"])
 
 

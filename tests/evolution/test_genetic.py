@@ -53,7 +53,7 @@ def test_the_first_epoch_judges_the_initial_ones_and_has_no_births(make: Make) -
     events: list[Birth | Survival] = []
     process = make(3, listeners=[events.append])
     assert process.cost == math.inf
-    process.advance()
+    next(process.epochs())
     assert process.generation == 0
     assert process.cost == min(zeros(member.individual) for member in process.members)
     assert events == [Survival(0, tuple(range(len(process.members))))]
@@ -64,7 +64,7 @@ def test_the_best_ever_is_the_answer_whoever_lives(make: Make) -> None:
     process = make(3)
     seen, first = math.inf, None
     for _ in range(30):
-        process.advance()
+        next(process.epochs())
         now = min(member.cost for member in process.members)
         if now < seen:
             seen, first = now, process.answer()
@@ -91,7 +91,7 @@ def test_without_an_elite_the_best_can_die_and_is_still_the_answer() -> None:
 def test_distinct_members_stay_distinct(make: Make) -> None:
     process = make(3, key=bytes, distinct=True)
     for _ in range(40):
-        process.advance()
+        next(process.epochs())
         assert len({bytes(member.individual) for member in process.members}) == len(process.members)
     with pytest.raises(ValueError, match="distinct needs a key"):
         make(3, key=None, distinct=True)
@@ -102,12 +102,12 @@ def test_distinct_members_stay_distinct(make: Make) -> None:
 def test_the_cheapest_of_elite_and_children_live_on(seed: int, elite: int) -> None:
     events: list[Birth | Survival] = []
     process = generational(seed, elite=elite, listeners=[events.append])
-    process.advance()
+    next(process.epochs())
     for _ in range(4):
         costs = {member.number: member.cost for member in process.members}
         oldest = sorted(costs, key=lambda number: costs[number])[:elite]
         events.clear()
-        process.advance()
+        next(process.epochs())
         births = [event for event in events if isinstance(event, Birth)]
         pool = {number: costs[number] for number in oldest} | {birth.child: birth.cost for birth in births}
         alive = [member.cost for member in process.members]
@@ -203,11 +203,11 @@ def test_an_operator_that_was_not_drawn_was_not_idle() -> None:
 def test_a_cheaper_child_takes_the_place_of_the_dearest(seed: int, births: int, brood: int) -> None:
     events: list[Birth | Survival] = []
     process = steady(seed, births=births, brood=brood, listeners=[events.append])
-    process.advance()
+    next(process.epochs())
     costs = [member.cost for member in process.members]
     for _ in range(5):
         events.clear()
-        process.advance()
+        next(process.epochs())
         born = [event for event in events if isinstance(event, Birth)]
         assert len(born) == births
         for birth in born:
@@ -339,10 +339,10 @@ def _numbers(operators: list[Operator[float]], costs: Sequence[float] = (1.0, 2.
         (lambda: generational(1, births=0), "births is 0; it must be a whole number of at least 1"),
         (lambda: generational(1, generations=-1), "generations is -1"),
         (lambda: steady(1, brood=0), "brood is 0"),
-        (lambda: generational(1, cost=lambda bits: math.nan).advance(), "evaluate gave a cost that is NaN"),
+        (lambda: next(generational(1, cost=lambda bits: math.nan).epochs()), "evaluate gave a cost that is NaN"),
         (lambda: Operator("x", flip, parents=0), "parents is 0"),
         (lambda: Operator("x", flip, times=-1), "times is -1; it must be a finite number of at least 0"),
-        (lambda: _numbers([Operator("x", _first)], costs=[]).advance(), "evaluate gave 0 costs for 2 individuals"),
+        (lambda: next(_numbers([Operator("x", _first)], costs=[]).epochs()), "evaluate gave 0 costs for 2 individuals"),
         (lambda: _numbers([Operator("x", _first)] * 2), "two operators have the same name"),
         (lambda: _numbers([Operator("x", _first, times=0.5)]), "times of x is 0.5; without births it must be whole"),
         (lambda: _numbers([Operator("x", _first, times=0)]), "at least one weight must be above 0"),

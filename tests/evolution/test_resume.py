@@ -67,18 +67,18 @@ def test_a_process_that_has_not_begun_can_be_kept(make: Make) -> None:
     fresh, loaded = make(3, 1), make(3, 1)
     loaded.load(fresh.save())
     for _ in range(3):
-        fresh.advance()
-        loaded.advance()
+        next(fresh.epochs())
+        next(loaded.epochs())
     same(loaded.save(), fresh.save())
 
 
 @pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
 def test_a_kept_state_does_not_change_with_the_process(make: Make) -> None:
     process = make(3, 1)
-    process.advance()
+    next(process.epochs())
     kept = process.save()
     copy = {key: np.copy(value) for key, value in kept.items()}
-    process.advance()
+    next(process.epochs())
     same(kept, copy)  # type: ignore[arg-type]
 
 

@@ -24,7 +24,7 @@ def test_a_run_is_the_methods_own() -> None:
     result = measured(POINTS, 3, "genetic", {"generations": 300}, None, None, settings)
     process = Genetic(mutation=0.2, population=20, generations=300).search(POINTS, 3, Run(seed=77))
     while not process.finished:
-        process.advance()
+        next(process.epochs())
     assert (result["sse"], result["converged"]) == (process.cost, process.converged)  # type: ignore[attr-defined]
 
 

@@ -61,12 +61,12 @@ def enumerated() -> Process[Candidate]:
 def test_a_search_goes_on_from_where_it_was_kept(begin: Callable[[], Process[Candidate]]) -> None:
     whole, first, second = begin(), begin(), begin()
     for _ in range(4):
-        whole.advance()
-        first.advance()
+        next(whole.epochs())
+        next(first.epochs())
     second.load(first.save())
     for _ in range(4):
-        whole.advance()
-        second.advance()
+        next(whole.epochs())
+        next(second.epochs())
     assert candidate_key(second.answer()) == candidate_key(whole.answer())
     assert second.finished == whole.finished
 
@@ -80,8 +80,8 @@ def test_an_operator_does_the_same_whether_or_not_another_is_at_work() -> None:
                 told.setdefault(event.operator, []).append((event.parents, event.cost))
 
         process = begun(Gomm(**(SMALL | said)), listener=listen)
-        process.advance()
-        process.advance()
+        next(process.epochs())
+        next(process.epochs())
         return told
 
     usual, more = births(), births(crossovers=9)
@@ -93,9 +93,9 @@ def test_an_operator_does_the_same_whether_or_not_another_is_at_work() -> None:
 def test_d_gomm_goes_the_way_of_gomm_until_a_dropped_operator_would_have_mattered() -> None:
     full, short = begun(Gomm(**SMALL)), begun(DGomm(**SMALL, patience=30))
     while not full.finished:
-        full.advance()
+        next(full.epochs())
     while not short.finished:
-        short.advance()
+        next(short.epochs())
     assert candidate_key(full.answer()) == candidate_key(short.answer())
 
 
@@ -103,7 +103,7 @@ def test_the_best_of_all_groupings_is_found_by_looking_at_all() -> None:
     process = enumerated()
     costs = []
     while not process.finished:
-        process.advance()
+        next(process.epochs())
         costs.append(process.cost)
     assert costs == sorted(costs, reverse=True)
     judge = objective()
@@ -114,7 +114,7 @@ def test_the_best_of_all_groupings_is_found_by_looking_at_all() -> None:
     assert candidate_key(process.answer()) == best[1]
     search = begun(Gomm(population=60, generations=40, crossovers=10, mutations=4))
     while not search.finished:
-        search.advance()
+        next(search.epochs())
     assert search.cost == pytest.approx(best[0])
 
 
@@ -123,7 +123,7 @@ def test_the_front_grows_and_the_population_is_its_own() -> None:
     assert process.cost == 100.0
     costs = []
     for _ in range(10):
-        process.advance()
+        next(process.epochs())
         costs.append(process.cost)
     assert costs == sorted(costs, reverse=True)
     members: Any = process
@@ -159,7 +159,7 @@ def test_clones_are_judged_once() -> None:
 def test_clones_have_limited_room(copies: int) -> None:
     process: Any = begun(Gomm(**SMALL, copies=copies))
     for _ in range(25):
-        process.advance()
+        next(process.epochs())
     counts = Counter(candidate_key(member.individual) for member in process.members)
     assert sum(counts.values()) == 20
     assert max(counts.values()) <= copies or not copies

@@ -11,10 +11,11 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
+from discreet.evolution.process import Finished
 from discreet.kernels.arrays import Floats, Ints
 from discreet.microdata import running as searching
 from discreet.microdata.memetic.memetic import Memetic
-from discreet.microdata.method import Run, Settled, begin
+from discreet.microdata.method import Run, begin
 from discreet.microdata.options import Settings
 from discreet.microdata.running import solve
 from partitions import any_partition, check_sizes, cloud, no_worse
@@ -189,7 +190,7 @@ class Proves:
     bound: float = 2.0
 
     def search(self, points: Floats, k: int, run: Run) -> Any:
-        process: Any = Settled(any_partition(len(points), k, run.seed), 5.0)
+        process: Any = Finished(any_partition(len(points), k, run.seed), 5.0)
         process.bound = self.bound
         return process
 

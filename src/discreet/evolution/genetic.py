@@ -129,13 +129,13 @@ class Generational(Population[Individual]):
         originals = {member.number for member in first.values()}
         return [*first.values(), *(member for member in members if member.number not in originals)]
 
-    def save(self) -> State:
+    def _state(self) -> State:
         """All that the next generations depend on."""
-        return super().save() | {"idle": np.array(self._idle, np.int64)}
+        return super()._state() | {"idle": np.array(self._idle, np.int64)}
 
-    def load(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         """Go on from a saved state."""
-        super().load(state)
+        super()._restore(state)
         self._idle = np.asarray(state["idle"]).tolist()
 
 

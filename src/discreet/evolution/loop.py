@@ -73,8 +73,7 @@ def evolve(
     with interruptible() as interrupt:
         # An interrupt before the first epoch waits for its end: there may be no answer yet.
         reason = "finished" if process.finished else stop(moment)
-        while reason is None:
-            process.advance()
+        for _ in process.epochs() if reason is None else ():
             moment = moment.after(time.perf_counter() - start, process.cost)
             trace.note(moment.steps, moment.seconds, moment.cost)
             fraction = 1.0 if process.finished else max(fraction, stop.progress(moment))
@@ -83,6 +82,8 @@ def evolve(
             if checkpoint is not None:
                 checkpoint.offer(process, moment, trace)
             reason = "finished" if process.finished else "interrupted" if interrupt.caught else stop(moment)
+            if reason is not None:
+                break
         if checkpoint is not None:
             checkpoint.write(process, moment, trace)
-    return Outcome(moment.steps, time.perf_counter() - start, reason, trace.points)
+    return Outcome(moment.steps, time.perf_counter() - start, reason or "finished", trace.points)

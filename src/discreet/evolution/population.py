@@ -10,8 +10,8 @@ What every genetic process can be told besides its operators.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, cast
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.evolution import checkpoint as randomness
 from discreet.evolution.checkpoint import pack, unpack
 from discreet.evolution.checks import whole
-from discreet.evolution.process import State, inside, part
+from discreet.evolution.process import Search, State, inside, part
 from discreet.evolution.variation import Floats, Ints, Operator, proportions
 
 Individual = TypeVar("Individual")
@@ -213,7 +213,7 @@ class Member(Generic[Individual]):
     cost: float
 
 
-class Population(ABC, Generic[Individual]):
+class Population(Search[Individual], Generic[Individual]):
     """Individuals that have children. The first epoch judges the initial ones, each further one is a generation.
 
     Selection and variation use one random generator, one after the other; only the evaluation of a list of children
@@ -287,18 +287,21 @@ class Population(ABC, Generic[Individual]):
         """How often a cost was computed."""
         return self._memory.evaluations
 
-    def advance(self) -> None:
-        """Judge the initial individuals, or do one generation."""
+    def _epochs(self) -> Iterator[None]:
+        """Judge the initial individuals, then do one generation after the other."""
         if self.generation < 0:
             judged = self._memory.judge([member.individual for member in self.members])
             pairs = zip(self.members, judged, strict=True)
             self.members = [Member(member.number, member.individual, cost) for member, (cost, _) in pairs]
             self._best = min(self.members, key=lambda member: member.cost)
             self.generation = 0
-        else:
+            self._tell_survivors()
+            yield
+        while not self.finished:
             self.generation += 1
             self._succeed()
-        self._tell(Survival(self.generation, tuple(member.number for member in self.members)))
+            self._tell_survivors()
+            yield
 
     @abstractmethod
     def _succeed(self) -> None:
@@ -308,7 +311,7 @@ class Population(ABC, Generic[Individual]):
         """The best individual there ever was."""
         return self._best.individual
 
-    def save(self) -> State:
+    def _state(self) -> State:
         """All that the next generations depend on."""
         kept = [*self.members, self._best]
         flat, shapes = pack([self._encode(member.individual) for member in kept])
@@ -323,8 +326,8 @@ class Population(ABC, Generic[Individual]):
         }
         return state | inside("memory", self._memory.save())
 
-    def load(self, state: State) -> None:
-        """Go on from a saved state."""
+    def _restore(self, state: State) -> None:
+        """Take over a state."""
         kept = cast("dict[str, Any]", state)
         arrays = unpack(kept["individuals"], kept["shapes"])
         individuals = cast("list[Individual]", arrays) if self._decode is None else [*map(self._decode, arrays)]
@@ -365,6 +368,9 @@ class Population(ABC, Generic[Individual]):
             self._tell(birth)
             children.append((child, birth))
         return children
+
+    def _tell_survivors(self) -> None:
+        self._tell(Survival(self.generation, tuple(member.number for member in self.members)))
 
     def _tell(self, event: Birth | Survival) -> None:
         for listener in self._listeners:

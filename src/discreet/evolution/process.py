@@ -1,16 +1,13 @@
-"""What a search is to the engine.
-
-States within states: the keys of a part stand behind its name and a dot.
-
-Several searches as one.
-"""
+"""A search as the engine sees it: a process of epochs, the base class of searches, and several searches as one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, Generic, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, Protocol, TypeVar, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.checks import whole
@@ -31,12 +28,20 @@ class Process(Protocol[Answer_co]):
         ...
 
     @property
+    def bound(self) -> float | None:
+        """A lower bound of the cost of every answer, if one is known."""
+        ...
+
+    @property
     def finished(self) -> bool:
         """Whether nothing more can be found: the best is proven, or all generations are done."""
         ...
 
-    def advance(self) -> None:
-        """Do one epoch. It never looks at a clock; 5 to 50 ms on small data keep a run easy to stop."""
+    def epochs(self) -> Iterator[None]:
+        """The epochs still to come; each `next` does one, and the end means that the search is finished.
+
+        An epoch never looks at a clock; 5 to 50 ms on small data keep a run easy to stop.
+        """
         ...
 
     def answer(self) -> Answer_co:
@@ -50,6 +55,134 @@ class Process(Protocol[Answer_co]):
     def load(self, state: State) -> None:
         """Go on from a saved state; the process was made with the same arguments as the one that saved it."""
         ...
+
+
+class Search(ABC, Generic[Answer_co]):
+    """Base class of searches that are written as a generator, from top to bottom.
+
+    A subclass writes `_epochs`, in which every `yield` ends an epoch and `return` ends the search; `cost`, `finished`
+    and `answer`; and for checkpoints `_state` and `_restore`. It calls `_begin_phase` where its attributes alone tell
+    how the search goes on, and `_epochs` can be entered there. What is saved is the state at the beginning of the phase
+    under way and how many epochs ago that was; loading does these epochs again, so that a resumed search stands, and
+    ends, exactly where it would have. A search that never calls `_begin_phase` can be entered after every epoch.
+    """
+
+    _phase: State | None = None  # the state at the beginning of the phase under way
+    _since = 0  # epochs done since then
+    _under_way: Iterator[None] | None = None
+
+    @property
+    @abstractmethod
+    def cost(self) -> float:
+        """Cost of the best found so far; infinite before there is any. It never rises."""
+
+    @property
+    def bound(self) -> float | None:
+        """A lower bound of the cost of every answer, if one is known."""
+        return None
+
+    @property
+    @abstractmethod
+    def finished(self) -> bool:
+        """Whether nothing more can be found."""
+
+    @abstractmethod
+    def answer(self) -> Answer_co:
+        """The best found so far."""
+
+    @abstractmethod
+    def _epochs(self) -> Iterator[None]:
+        """The search from the beginning of the phase under way."""
+
+    @abstractmethod
+    def _state(self) -> State:
+        """All that the epochs from here on depend on; arrays may be views if they stay as they are for a phase."""
+
+    @abstractmethod
+    def _restore(self, state: State) -> None:
+        """Take over a state."""
+
+    def epochs(self) -> Iterator[None]:
+        """The epochs still to come: one iterator, however often it is asked for."""
+        if self._under_way is None:
+            self._under_way = self._counted()
+        return self._under_way
+
+    def advance(self) -> None:
+        """Do one epoch, if there is any."""
+        next(self.epochs(), None)
+
+    def save(self) -> State:
+        """The state at the beginning of the phase under way, and how many epochs to do again."""
+        phase = self._state() if self._phase is None else self._phase
+        copies = {key: value.copy() if isinstance(value, np.ndarray) else value for key, value in phase.items()}
+        return inside("phase", copies) | {"since": self._since}
+
+    def load(self, state: State) -> None:
+        """Go on from a saved state."""
+        self._restore(part("phase", state))
+        self._under_way, self._phase, self._since = None, None, 0
+        for _ in range(int(cast("int", state["since"]))):
+            next(self.epochs())
+
+    def _begin_phase(self) -> None:
+        """Keep the state: from here the search can be resumed."""
+        self._phase, self._since = self._state(), 0
+
+    def _counted(self) -> Iterator[None]:
+        for _ in self._epochs():
+            self._since += self._phase is not None
+            yield
+
+
+class Finished(Generic[Answer_co]):
+    """The result of a construction, as a search that is finished.
+
+    Parameters
+    ----------
+    answer : object
+        What was constructed.
+    cost : float
+        Its cost.
+    bound : float, optional
+        A lower bound of the cost of every answer.
+    """
+
+    finished = True
+
+    def __init__(self, answer: Answer_co, cost: float, bound: float | None = None) -> None:
+        self._answer, self.cost, self.bound = answer, cost, bound
+
+    def epochs(self) -> Iterator[None]:
+        """None."""
+        return iter(())
+
+    def answer(self) -> Answer_co:
+        """What was constructed."""
+        return self._answer
+
+    def save(self) -> State:
+        """Nothing: it is constructed again."""
+        return {}
+
+    def load(self, state: State) -> None:
+        """Stay as it is."""
+
+
+class Advancing:
+    """Turns a process that has `advance` into one that has `epochs`, until all are generators."""
+
+    @property
+    def bound(self) -> float | None:
+        """Nothing is known."""
+        return None
+
+    def epochs(self) -> Iterator[None]:
+        """One call of `advance` for each epoch."""
+        process = cast("Any", self)
+        while not process.finished:
+            process.advance()
+            yield
 
 
 def inside(name: str, state: State) -> State:
@@ -84,7 +217,7 @@ Answer = TypeVar("Answer")
 class Together(Generic[Answer]):
     """Independent processes side by side: an epoch is one epoch of each that is not finished.
 
-    The cost is the sum of theirs, the answer the list of their answers.
+    The cost is the sum of theirs, so is the bound, and the answer is the list of their answers.
 
     Parameters
     ----------
@@ -105,13 +238,23 @@ class Together(Generic[Answer]):
         return math.fsum(process.cost for process in self.processes)
 
     @property
+    def bound(self) -> float | None:
+        """Sum of the bounds, once every process has one."""
+        bounds = [process.bound for process in self.processes]
+        known = [bound for bound in bounds if bound is not None]
+        return math.fsum(known) if len(known) == len(bounds) else None
+
+    @property
     def finished(self) -> bool:
         """Whether all are finished."""
         return all(process.finished for process in self.processes)
 
-    def advance(self) -> None:
-        """One epoch of each process that is not finished."""
-        mapped(_advance, [process for process in self.processes if not process.finished], self.threads)
+    def epochs(self) -> Iterator[None]:
+        """Epochs of one epoch of each process that is not finished."""
+        under_way = [(process, process.epochs()) for process in self.processes]
+        while not self.finished:
+            mapped(_advance, [epochs for process, epochs in under_way if not process.finished], self.threads)
+            yield
 
     def answer(self) -> list[Answer]:
         """The answers, in the order of the processes."""
@@ -130,5 +273,5 @@ class Together(Generic[Answer]):
             process.load(part(str(number), state))
 
 
-def _advance(process: Process[object]) -> None:
-    process.advance()
+def _advance(epochs: Iterator[None]) -> None:
+    next(epochs, None)

@@ -169,7 +169,7 @@ def _rehearse(method: str, points: Points, k: int) -> None:
     _rehearsed.add(method)
     process = begin(make(method, {}), points[: max(FEW, 2 * k)], k, Run(threads=1))
     if not process.finished:
-        process.advance()
+        next(process.epochs())
 
 
 def _advanced(process: Process[Any], steps: int | None, target: float | None) -> int:
@@ -179,7 +179,7 @@ def _advanced(process: Process[Any], steps: int | None, target: float | None) ->
     while not process.finished and (steps is None or step < steps):
         if target is not None and least <= target * (1 + EQUAL):
             break
-        process.advance()
+        next(process.epochs())
         step += 1
         if process.cost < least:
             least, improved = float(process.cost), step

@@ -10,14 +10,14 @@ from typing import cast
 import numpy as np
 
 from discreet.evolution.population import Evaluate
-from discreet.evolution.process import State
+from discreet.evolution.process import Advancing, State
 from discreet.grouping.candidates import Candidate
 
 # Candidates judged in an epoch.
 EPOCH = 50
 
 
-class Enumeration:
+class Enumeration(Advancing):
     """Judges all candidates of a list, so many in an epoch.
 
     Parameters

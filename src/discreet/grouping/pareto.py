@@ -186,7 +186,7 @@ class NonDominated(Population[Candidate]):
         winners: NDArray[np.int64] = drawn[np.arange(count), np.argmin(self._preference[drawn], axis=1)]
         return winners
 
-    def load(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         """Go on from a saved state; the front starts anew from the members."""
-        super().load(state)
+        super()._restore(state)
         self._objective.evaluate([member.individual for member in self.members])

@@ -189,7 +189,7 @@ class Inner:
             for _ in range(self.steps):
                 if process.finished:
                     break
-                process.advance()
+                next(process.epochs())
             own = process.answer()
             labels[rows] = own + clusters
             clusters += int(own.max()) + 1

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution.process import Process, State
+from discreet.evolution.process import Finished, Process
 from discreet.kernels.partitions.groups import within_sse
 
 Points = NDArray[np.float64]
@@ -76,44 +76,21 @@ class Search(Parameters, Protocol):
 Method = Construction | Search
 
 
-class Settled:
-    """A search that was over before it began."""
-
-    finished = True
-
-    def __init__(self, labels: Labels, cost: float, bound: float | None = None) -> None:
-        self.labels, self.cost, self.bound = labels, cost, bound
-
-    def advance(self) -> None:
-        """Do nothing."""
-
-    def answer(self) -> Labels:
-        """The only groups there are."""
-        return self.labels
-
-    def save(self) -> State:
-        """Nothing."""
-        return {}
-
-    def load(self, state: State) -> None:
-        """Stay as it is."""
-
-
 def begin(method: Method, points: Points, k: int, run: Run) -> Process[Labels]:
     """Begin the search of a method; a method that is none is done at once, and so is a case without a choice."""
 
     count, width = points.shape
     if width == 0:  # all records are alike
-        return Settled((np.arange(count) // k).clip(max=count // k - 1), 0.0, 0.0)
+        return Finished((np.arange(count) // k).clip(max=count // k - 1), 0.0, 0.0)
     if count < 2 * k:
         labels = np.zeros(count, np.int64)
         cost = float(within_sse(points, labels))
-        return Settled(labels, cost, cost)
+        return Finished(labels, cost, cost)
     if hasattr(method, "search"):
         process: Process[Labels] = method.search(points, k, run)
         return process
     labels = method.assign(points, k, run)
-    return Settled(labels, float(within_sse(points, labels)))
+    return Finished(labels, float(within_sse(points, labels)))
 
 
 def fitted(labels: Labels, k: int) -> Labels:

@@ -135,7 +135,7 @@ def warm_up(method: Method, width: int, k: int, sizes: Collection[int]) -> None:
             return
         process = begin(method, small, k, Run())
         if not process.finished:
-            process.advance()
+            next(process.epochs())
         partition_of(small, process.answer(), k)
 
 

@@ -30,7 +30,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def begun(points: Floats, k: int, run: Run | None = None, epochs: int = 0) -> Blocks:
     process = Blocks(Memetic(), points, k, run or Run())
     for _ in range(epochs):
-        process.advance()
+        next(process.epochs(), None)
     return process
 
 
@@ -46,7 +46,7 @@ def test_at_every_moment_the_partition_is_whole_and_costs_what_it_says(
     assert process.cost == np.inf
     cost = np.inf
     for _ in range(8):
-        process.advance()
+        next(process.epochs(), None)
         labels = process.answer()
         check_sizes(labels, len(points), k)
         check_cost(process.cost, points, labels)
@@ -62,7 +62,7 @@ def test_passes_draw_other_borders_and_go_through_all_blocks() -> None:
     process = begun(points, 3, epochs=1)
     drawn = []
     for _ in range(30):
-        process.advance()
+        next(process.epochs(), None)
         state = process.save()
         blocks = len(np.asarray(state["starts"])) - 1
         assert blocks >= 32
@@ -84,7 +84,7 @@ def test_what_the_first_borders_cut_is_mended() -> None:
     process = begun(points, 3, epochs=1)
     first = process.cost
     for _ in range(60):
-        process.advance()
+        next(process.epochs(), None)
     assert process.cost < 0.85 * first
 
 
@@ -103,13 +103,13 @@ def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None
     kept = []
     for _ in range(12):
         kept.append((process.save(), process.cost))
-        process.advance()
+        next(process.epochs(), None)
     for done, (state, cost) in enumerate(kept):
         resumed = begun(points, 3, Run(seed=4), done % 3)
         resumed.load(state)
         assert resumed.cost == cost
         for _ in range(done, 12):
-            resumed.advance()
+            next(resumed.epochs(), None)
         same(resumed.save(), process.save())
 
 

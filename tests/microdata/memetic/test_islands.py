@@ -49,7 +49,7 @@ def test_the_best_never_gets_worse_and_costs_what_it_says_through_all_phases(kin
     phases = set()
     cost = process.cost
     for _ in range(25):
-        process.advance()
+        next(process.epochs(), None)
         state = process.save()
         phases.add("regions" if process._pending else "proof" if process._proofs else "annealing")
         best = np.asarray(state["best"])
@@ -70,9 +70,9 @@ def test_the_answer_can_be_asked_for_at_any_time_and_changes_nothing() -> None:
     points = cloud(230, 3, "scattered", 1)
     asked, left = (Islands(Memetic(), points, 3, Run(seed=2)) for _ in range(2))
     for _ in range(10):
-        asked.advance()
+        next(asked.epochs(), None)
         np.testing.assert_array_equal(asked.answer(), asked.answer())
-        left.advance()
+        next(left.epochs(), None)
     same(asked.save(), left.save())
 
 
@@ -83,7 +83,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
     for threads in (1, 2, 5):
         process = Islands(Memetic(islands=3), points, 3, Run(seed=2, threads=threads))
         for _ in range(15):
-            process.advance()
+            next(process.epochs(), None)
         states.append(process.save())
     same(states[0], states[1])
     same(states[0], states[2])
@@ -97,7 +97,7 @@ def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None
     kept = []
     for _ in range(14):
         kept.append((process.save(), process.cost, process.answer()))
-        process.advance()
+        next(process.epochs(), None)
     for begun, (state, cost, answer) in enumerate(kept):
         resumed = Islands(method, points, 3, Run(seed=99))  # the seed is in the state
         resumed.load(state)
@@ -105,7 +105,7 @@ def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None
         np.testing.assert_array_equal(resumed.answer(), answer)
         same(resumed.save(), state)
         for _ in range(begun, 14):
-            resumed.advance()
+            next(resumed.epochs(), None)
         same(resumed.save(), process.save())
         np.testing.assert_array_equal(resumed._rng, process._rng)  # of which regions come next
 
@@ -117,7 +117,7 @@ def test_a_search_that_finds_nothing_more_is_finished(monkeypatch: pytest.Monkey
     process = Islands(Memetic(), points, 3, Run())
     epochs = 0
     while not process.finished:
-        process.advance()
+        next(process.epochs(), None)
         epochs += 1
     assert epochs >= 3 * islands.PATIENCE
     assert process.bound is None
@@ -135,7 +135,7 @@ def test_a_bound_is_never_above_the_optimum_and_ends_the_search_where_it_meets_i
     least = optimum(points, k)
     process = Islands(Memetic(), points, k, Run())
     for _ in range(400):
-        process.advance()
+        next(process.epochs(), None)
         assert process.bound is None or process.bound <= least * (1 + 1e-9)
         assert process.cost >= least * (1 - 1e-9)
         if process.finished:
@@ -154,7 +154,7 @@ def test_a_memory_that_is_nearly_full_is_emptied(monkeypatch: pytest.MonkeyPatch
     process = Islands(Memetic(heat=1.0), points, 3, Run())
     filled = []
     for _ in range(40):
-        process.advance()
+        next(process.epochs(), None)
         filled.append(len(np.asarray(process.save()["0.pool.sizes"])))
     assert max(filled) <= 60
     assert 0 in filled

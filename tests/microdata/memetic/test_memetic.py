@@ -38,7 +38,7 @@ def test_every_partition_on_the_way_is_valid_and_costs_what_it_says(
     process = method.search(points, k, Run(seed=seed))
     cost = np.inf
     for _ in range(6):
-        process.advance()
+        next(process.epochs(), None)
         assert process.cost <= cost
         cost = process.cost
         labels = process.answer()
@@ -55,7 +55,7 @@ def test_it_is_never_worse_than_the_constructions(case: tuple[Floats, int], seed
     for rival in (Mdav(), Vmdav(gamma=0.2), Tour(order="mdav")):
         labels = rival.assign(points, k, Run())
         assert process.cost <= plain_sse(points, labels) * (1 + 1e-9)
-        process.advance()
+        next(process.epochs(), None)
         assert no_worse(points, process.answer(), labels)
 
 
@@ -65,7 +65,7 @@ def test_in_blocks_it_is_never_worse_than_mdav(case: tuple[Floats, int], seed: i
     points, k = case
     process = BLOCKS.search(points, k, Run(seed=seed))
     for _ in range(3):
-        process.advance()
+        next(process.epochs(), None)
         assert no_worse(points, process.answer(), Mdav().assign(points, k, Run()))
 
 
@@ -78,7 +78,7 @@ def test_it_is_never_worse_than_the_start(method: Memetic, case: tuple[Floats, i
     start = np.zeros(len(points), np.int64) if large else any_partition(len(points), k, seed)
     for _ in range(2):
         process = method.search(points, k, Run(seed=seed, start=start))
-        process.advance()
+        next(process.epochs(), None)
         answer = process.answer()
         check_sizes(answer, len(points), k)
         assert no_worse(points, answer, start)
@@ -103,7 +103,7 @@ def test_on_tiny_data_it_finds_the_optimum(method: Memetic) -> None:
         points = cloud(n, 2, kind, seed)
         process = method.search(points, k, Run(seed=seed))
         for _ in range(200):
-            process.advance()
+            next(process.epochs(), None)
         least = optimum(points, k)
         cost = plain_sse(points, process.answer())
         assert cost >= least * (1 - 1e-9)
@@ -180,7 +180,7 @@ points = np.random.default_rng(0).normal(size=(120, 2))
 for start in (None, np.arange(120) // 4):
     process = method.search(points, 3, Run(start=start))
     for _ in range(60):
-        process.advance()
+        next(process.epochs(), None)
     process.answer()
 print({name: count for name, count in compiled().items() if count != before[name]})
 """

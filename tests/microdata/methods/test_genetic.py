@@ -30,7 +30,7 @@ def uniform(n: int, seed: int) -> Floats:
 def evolved(method: Genetic, points: Floats, k: int, seed: int = 0, start: Ints | None = None) -> Population:
     process = Population(method, points, k, Run(seed=seed, start=start))
     while not process.finished:
-        process.advance()
+        next(process.epochs(), None)
     return process
 
 
@@ -110,17 +110,17 @@ def test_a_saved_search_goes_on_as_if_it_had_not_stopped(monkeypatch: pytest.Mon
     monkeypatch.setattr("discreet.microdata.methods.genetic.EPOCH", 20 * 100 * 50)
     points = uniform(20, 2)
     process = Population(Genetic(generations=300), points, 3, Run(seed=1))
-    process.advance()
+    next(process.epochs(), None)
     kept = process.save()
     answer = process.answer()
     while not process.finished:
-        process.advance()
+        next(process.epochs(), None)
     resumed = Population(Genetic(generations=300), points, 3, Run(seed=9))
     resumed.load(kept)
     assert resumed.done == 50
     np.testing.assert_array_equal(resumed.answer(), answer)
     while not resumed.finished:
-        resumed.advance()
+        next(resumed.epochs(), None)
     assert resumed.cost == process.cost
     np.testing.assert_array_equal(resumed.answer(), process.answer())
 

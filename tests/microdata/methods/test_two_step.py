@@ -32,7 +32,7 @@ def begun(points: Floats, k: int, run: Run | None = None, **params: Any) -> Macr
 def searched(points: Floats, k: int, run: Run | None = None, **params: Any) -> MacroGroups:
     process = begun(points, k, run, **params)
     while not process.finished:
-        process.advance()
+        next(process.epochs(), None)
     return process
 
 
@@ -73,7 +73,7 @@ def test_it_is_never_worse_than_the_heuristic(case: tuple[Floats, int], heuristi
         if process.finished:
             break
         cost = process.cost
-        process.advance()
+        next(process.epochs(), None)
     np.testing.assert_array_equal(points, before)
 
 
@@ -116,16 +116,16 @@ def test_a_saved_search_goes_on_as_if_it_had_not_stopped() -> None:
     points = np.random.default_rng(2).normal(size=(600, 2))
     process = begun(points, 3, Run(seed=3), generations=1200)
     for _ in range(4):  # in the middle of the second macro-groups
-        process.advance()
+        next(process.epochs(), None)
     kept, answer, cost = process.save(), process.answer(), process.cost
     while not process.finished:
-        process.advance()
+        next(process.epochs(), None)
     resumed = begun(points, 3, Run(seed=3), generations=1200)
     resumed.load(kept)
     assert resumed.cost == cost
     np.testing.assert_array_equal(resumed.answer(), answer)
     while not resumed.finished:
-        resumed.advance()
+        next(resumed.epochs(), None)
     assert resumed.cost == process.cost
     np.testing.assert_array_equal(resumed.answer(), process.answer())
 
@@ -141,7 +141,7 @@ def test_any_inner_method_will_do(monkeypatch: pytest.MonkeyPatch, inner: str) -
     process = begun(points, 4, inner="memetic", steps=2)
     epochs = 0
     while not process.finished:
-        process.advance()
+        next(process.epochs(), None)
         epochs += 1
     macros = len(macro_groups("mdav", points, rival, 6, Run()))
     assert epochs <= 2 * -(-macros // WINDOW)

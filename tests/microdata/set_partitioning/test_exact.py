@@ -71,7 +71,7 @@ def test_the_bound_holds_at_every_step(seed: int) -> None:
     process = Exact().search(points, 3, Run())
     while not process.finished:
         assert process.bound <= least * (1 + 1e-9)
-        process.advance()
+        next(process.epochs(), None)
     assert process.cost == pytest.approx(least)
     assert process.bound == pytest.approx(least)
 

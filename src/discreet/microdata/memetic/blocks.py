@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.parallel import mapped
-from discreet.evolution.process import State
+from discreet.evolution.process import Advancing, State
 from discreet.kernels.compiling import uninterrupted
 from discreet.kernels.memetic.blocks import block_costs, borders, centroids, improve, locate, regroup, sort_records
 from discreet.kernels.partitions.groups import within_sse
@@ -30,7 +30,7 @@ EPOCH = 50_000
 PASSES = ((2.0, 0.0), (3.0, 0.0), (8.0, 0.7))
 
 
-class Blocks:
+class Blocks(Advancing):
     """The search under way: the first epoch makes a partition, each other one improves some blocks.
 
     Parameters

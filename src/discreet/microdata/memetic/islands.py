@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.evolution.cycles import Cycles
 from discreet.evolution.parallel import mapped
-from discreet.evolution.process import State, inside, part
+from discreet.evolution.process import Advancing, State, inside, part
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.pool import clear, note, pooled
 from discreet.kernels.memetic.unions import anneal, room_for, slot_costs, slotted
@@ -90,7 +90,7 @@ class Island:
         self.rng[:] = state["rng"]
 
 
-class Islands:
+class Islands(Advancing):
     """The search under way; an epoch is some annealing on each island, or the solution of a few regions.
 
     Parameters

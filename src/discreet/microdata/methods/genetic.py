@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import InputError, between, whole
-from discreet.evolution.process import Process, State
+from discreet.evolution.process import Advancing, Process, State
 from discreet.kernels.partitions.genetic import Rates, breed, populate, tabulate
 from discreet.kernels.partitions.groups import total_sse
 from discreet.kernels.random import seeded
@@ -78,7 +78,7 @@ class Genetic:
         return Population(self, points, k, run)
 
 
-class Population:
+class Population(Advancing):
     """The algorithm under way; an epoch is a number of generations.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.errors import InputError, one_of, whole
-from discreet.evolution.process import Process, State, Together
+from discreet.evolution.process import Advancing, Process, State, Together
 from discreet.kernels.partitions.groups import within_sse
 from discreet.methods import make
 from discreet.microdata.method import Construction, Labels, Points, Run, begin
@@ -68,7 +68,7 @@ class TwoStep:
         return MacroGroups(self, points, k, size // k, run)
 
 
-class MacroGroups:
+class MacroGroups(Advancing):
     """The second step under way; an epoch is one of the inner method in each of the next few macro-groups.
 
     Parameters
@@ -108,7 +108,7 @@ class MacroGroups:
 
     def advance(self) -> None:
         """Do one epoch of the inner method in each macro-group under way; when they are done, go on to the next."""
-        self._window.advance()
+        next(self._window.epochs())
         self._steps += 1
         limited = self._method.inner != "genetic" and self._steps == self._method.steps
         if limited or self._window.finished:

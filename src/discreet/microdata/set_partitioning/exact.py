@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.errors import at_least
-from discreet.evolution.process import State
+from discreet.evolution.process import Advancing, State
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
 from discreet.microdata.method import Points, Run
@@ -66,7 +66,7 @@ class Limits(NamedTuple):
     nodes: int
 
 
-class Proving:
+class Proving(Advancing):
     """Column and cut generation, a dive, then branch and bound over all groups that an optimum may have.
 
     Parameters

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.attack.grid import Grid, grid_of
 from discreet.attack.system import Bools, Floats, Ints
-from discreet.evolution.process import State
+from discreet.evolution.process import Advancing, State
 from discreet.tables.suppression.orders.agenda import open_tasks
 from discreet.tables.suppression.problem import Problem
 from discreet.tables.suppression.protectors import Protector
@@ -236,7 +236,7 @@ class Marginal:
         return Once(problem, lambda: marginal(protector))
 
 
-class Once:
+class Once(Advancing):
     """A process of one epoch.
 
     Parameters

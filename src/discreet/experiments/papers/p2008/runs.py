@@ -155,7 +155,7 @@ def partitioned(settings: Flat) -> dict[str, Any]:
     process = begin(make(str(settings["method"]), params), records, K, Run(seed=_whole(settings, "seed")))
     done = 0
     while not process.finished and not (steps and done >= steps):
-        process.advance()
+        next(process.epochs())
         done += 1
     return {
         "sse": float(within_sse(records, process.answer())),

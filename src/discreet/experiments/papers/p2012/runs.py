@@ -148,7 +148,7 @@ def _made(
     steps, spent = 0, 0.0
     # A method that has no pattern yet must go on.
     while not process.finished and (limit is None or spent < limit or not math.isfinite(process.cost)):
-        process.advance()
+        next(process.epochs())
         steps += 1
         spent = time.process_time() - start
         if process.cost < (trace[-1][2] if trace else math.inf):

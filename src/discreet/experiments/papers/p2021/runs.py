@@ -103,7 +103,7 @@ def _partition(frame: pl.DataFrame, settings: Flat) -> tuple[Labels, float]:
     process = begin(method, points, k, Run(seed=seed))
     for _ in range(steps):
         if not process.finished:
-            process.advance()
+            next(process.epochs())
     return process.answer(), round(time.process_time() - start, 5)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints
-from discreet.evolution.process import State
+from discreet.evolution.process import Advancing, State
 from discreet.kernels.random import seeded
 from discreet.tables.suppression.exact.master import Master, Relaxation, Round, scale_for
 from discreet.tables.suppression.exact.range_cuts import narrow
@@ -102,7 +102,7 @@ PRECISION = 1e-9
 LARGE = 3_000
 
 
-class Exact:
+class Exact(Advancing):
     """A pattern and a lower bound that come closer until they meet.
 
     A column is suppressed or not. Whether a pattern protects a task is the attacker's linear program; its dual says

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.attack.system import Bools, Ints
 from discreet.errors import InputError, whole
 from discreet.evolution.genetic import SteadyState
-from discreet.evolution.process import State, inside, part
+from discreet.evolution.process import Advancing, State, inside, part
 from discreet.evolution.variation import Operator, Vary
 from discreet.tables.suppression.network_pattern import Flows
 from discreet.tables.suppression.orders.agenda import agenda_of
@@ -215,7 +215,7 @@ class OrderSearch:
         return Orders(self, protector, seed, hopeless)
 
 
-class Orders:
+class Orders(Advancing):
     """The search under way; an epoch is a number of orders that depends on the problem alone.
 
     Parameters

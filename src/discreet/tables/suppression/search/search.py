@@ -11,7 +11,7 @@ from discreet.attack.system import Bools, Ints
 from discreet.errors import InputError, whole
 from discreet.evolution import checkpoint as randomness
 from discreet.evolution.cycles import Cycles
-from discreet.evolution.process import State
+from discreet.evolution.process import Advancing, State
 from discreet.kernels.arrays import Words
 from discreet.kernels.random import seeded
 from discreet.tables.suppression.exact.branch_and_cut import Exact
@@ -68,7 +68,7 @@ class Search:
         return Searching(self, problem, protector, seed, previous)
 
 
-class Searching:
+class Searching(Advancing):
     """A running search.
 
     Parameters
