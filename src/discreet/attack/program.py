@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import highspy
 import numpy as np
 from scipy.sparse import csr_array
 
 from discreet.attack.system import Floats, System
+from discreet.solvers.highs import PRESOLVED_INTERIOR, PRESOLVED_SIMPLEX, LinearProgram, Matrix, Status, Way
+from discreet.solvers.tolerances import LP, LP_COARSE
 
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
@@ -38,28 +39,15 @@ class Program:
     def __init__(self, system: System, *, vertices: bool) -> None:
         self.system = system
         self._vertices = vertices
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, value in OPTIONS.items():
-            self._highs.setOptionValue(name, value)
-        self._highs.setOptionValue("run_crossover", "on" if vertices else "off")
-        n, m = len(system), len(system.relations)
-        zeros = np.zeros(m)
-        self._highs.passModel(
-            n,
-            m,
-            len(system.columns),
-            int(highspy.MatrixFormat.kRowwise),
-            int(highspy.ObjSense.kMaximize),
-            0.0,
-            np.zeros(n),
-            system.lo,
-            system.hi,
-            zeros,
-            zeros,
-            system.starts.astype(np.int32),
-            system.columns.astype(np.int32),
-            system.coefficients,
-            np.zeros(n, np.int32),
+        self._linear = LinearProgram(
+            cost=np.zeros(len(system)),
+            lower=system.lo,
+            upper=system.hi,
+            row_lower=np.zeros(len(system.relations)),
+            row_upper=np.zeros(len(system.relations)),
+            matrix=Matrix(system.starts, system.columns, system.coefficients, by_rows=True),
+            maximise=True,
+            run_crossover="on" if vertices else "off",
         )
 
     @cached_property
@@ -81,46 +69,30 @@ class Program:
         """
         if limit is not None:
             ends = (float(self.system.lo[column]), limit) if side > 0 else (-limit, float(self.system.hi[column]))
-            self._highs.changeColBounds(column, *ends)
-        self._highs.changeColCost(column, float(side))
-        self._highs.setOptionValue("run_crossover", "on" if sharp or self._vertices else "off")
-        found = self._solved(interior=interior)
-        self._highs.setOptionValue("run_crossover", "on" if self._vertices else "off")
-        self._highs.changeColCost(column, 0.0)
-        self._highs.changeColBounds(column, float(self.system.lo[column]), float(self.system.hi[column]))
+            self._linear.change_bound(column, *ends)
+        self._linear.change_cost(column, float(side))
+        self._linear.set(run_crossover="on" if sharp or self._vertices else "off")
+        found = self._solve(interior=interior)
+        self._linear.set(run_crossover="on" if self._vertices else "off")
+        self._linear.change_cost(column, 0.0)
+        self._linear.change_bound(column, float(self.system.lo[column]), float(self.system.hi[column]))
         return found
 
     def together(self, weights: Floats, lo: Floats, hi: Floats, *, interior: bool) -> Floats | None:
         """Deviations within bounds of their own that bring many columns far at once: the largest weighted sum."""
-        n = len(self.system)
-        every = np.arange(n, dtype=np.int32)
-        self._highs.changeColsBounds(n, every, lo, hi)
-        self._highs.changeColsCost(n, every, weights)
-        found = self._solved(interior=interior)
-        self._highs.changeColsCost(n, every, np.zeros(n))
-        self._highs.changeColsBounds(n, every, self.system.lo, self.system.hi)
+        self._linear.change_bounds(lo, hi)
+        self._linear.change_costs(weights)
+        found = self._solve(interior=interior)
+        self._linear.change_costs(np.zeros(len(self.system)))
+        self._linear.change_bounds(self.system.lo, self.system.hi)
         return found
 
-    def _solved(self, *, interior: bool) -> Floats | None:
+    def _solve(self, *, interior: bool) -> Floats | None:
         usual = "ipm" if interior else "simplex"
-        # Large numbers may be too much for one method or for the finest tolerance, and not for another. What is found
-        # is checked by whoever uses it.
-        for solver, presolve, tolerance in (
-            (usual, "off", FINE),
-            (usual, "off", COARSE),
-            ("simplex", "on", COARSE),
-            ("ipm", "on", COARSE),
-        ):
-            self._highs.clearSolver()
-            self._highs.setOptionValue("solver", solver)
-            self._highs.setOptionValue("presolve", presolve)
-            self._highs.setOptionValue("primal_feasibility_tolerance", tolerance)
-            self._highs.setOptionValue("dual_feasibility_tolerance", tolerance)
-            self._highs.run()
-            status = self._highs.getModelStatus()
-            if status in (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible):
-                return None
-            if status == highspy.HighsModelStatus.kOptimal:
-                return np.array(self._highs.getSolution().col_value)
+        ways = Way(usual, "off", LP), Way(usual, "off", LP_COARSE), PRESOLVED_SIMPLEX, PRESOLVED_INTERIOR
+        # What is found is checked by whoever uses it.
+        status = self._linear.solve(ways, {Status.OPTIMAL, Status.UNBOUNDED})
+        if status is Status.UNBOUNDED:
+            return None
         # What no method has solved proves nothing.
-        return np.zeros(len(self.system))
+        return self._linear.values if status is Status.OPTIMAL else np.zeros(len(self.system))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, eye_array, hstack
 
 from discreet.data.checks import listed
 from discreet.errors import InputError
+from discreet.solvers.highs import LinearProgram, Matrix
 from discreet.tabular.files import codevalue
 from discreet.tabular.files.formats import read_table
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
@@ -152,26 +152,17 @@ def _fitted(
     n, m = len(lower), len(rest)
     matrix = csc_array((coefficients, (rows, columns)), shape=(m, n))
     elastic = csc_array(hstack([matrix, eye_array(m), -eye_array(m)]))
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
-    highs.passModel(
-        n + 2 * m,
-        m,
-        elastic.nnz,
-        int(highspy.MatrixFormat.kColwise),
-        int(highspy.ObjSense.kMinimize),
-        0.0,
-        np.concatenate([np.zeros(n), np.ones(2 * m)]),
-        np.concatenate([lower, np.zeros(2 * m)]),
-        np.concatenate([upper, np.full(2 * m, np.inf)]),
-        rest,
-        rest,
-        elastic.indptr.astype(np.int32),
-        elastic.indices.astype(np.int32),
-        elastic.data,
-        np.zeros(n + 2 * m, np.int32),
+    linear = LinearProgram(
+        cost=np.concatenate([np.zeros(n), np.ones(2 * m)]),
+        lower=np.concatenate([lower, np.zeros(2 * m)]),
+        upper=np.concatenate([upper, np.full(2 * m, np.inf)]),
+        row_lower=rest,
+        row_upper=rest,
+        matrix=Matrix(elastic.indptr, elastic.indices, elastic.data),
+        # HiGHS knows best how to solve one of which nothing is known.
+        parallel="choose",
+        solver="choose",
     )
-    highs.run()
-    found = np.array(highs.getSolution().col_value)
+    linear.run()
+    found = linear.values
     return found[:n], found[n : n + m] + found[n + m :]

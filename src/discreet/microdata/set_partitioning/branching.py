@@ -29,7 +29,8 @@ from discreet.evolution.process import State
 from discreet.kernels.partitions.mdav import mdav
 from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets, columns_of, together, violated
 from discreet.microdata.set_partitioning.pricing import GroupPricer
-from discreet.microdata.set_partitioning.relaxation import Basis, LinearProgram, Relaxation
+from discreet.microdata.set_partitioning.relaxation import Relaxation, RestrictedMaster
+from discreet.solvers.highs import Basis
 
 Decision = tuple[int, int, bool]  # two records, and whether they are together
 
@@ -83,12 +84,12 @@ class Tree:
     def advance(self) -> None:
         """Solve the node of lowest bound."""
         parent, _, decisions = heappop(self._nodes)
-        program = LinearProgram(self.columns, self.sets, self.n)
+        program = RestrictedMaster(self.columns, self.sets, self.n)
         barred = np.zeros(len(self.columns), bool)
         for decision in decisions:
             barred[self._excluded(decision)] = True
         program.bar(np.flatnonzero(barred))
-        basis = self._root and self._root.grown(len(self.columns), self.n + len(self.sets))
+        basis = self._root and self._root.grow(len(self.columns), self.n + len(self.sets))
         value = program.solve(basis, limit=self.cost)
         self._solved += 1
         if self._root is None:
@@ -99,7 +100,7 @@ class Tree:
         elif not self._closed(value) and not self._take(program.values):
             self._branch(program, barred, value, decisions)
 
-    def _cut(self, program: LinearProgram, value: float) -> float:
+    def _cut(self, program: RestrictedMaster, value: float) -> float:
         """Add violated inequalities to a node; keep those that bind. Give the cost."""
         found: list[OddSets] = []
         for _ in range(CUT_ROUNDS):
@@ -117,7 +118,7 @@ class Tree:
         return value
 
     def _branch(
-        self, program: LinearProgram, barred: NDArray[np.bool_], value: float, decisions: list[Decision]
+        self, program: RestrictedMaster, barred: NDArray[np.bool_], value: float, decisions: list[Decision]
     ) -> None:
         """Try pairs both ways, and put the two nodes of the pair that raises the bound most into the tree."""
         basis, shares = program.basis, program.values
@@ -165,7 +166,7 @@ class Tree:
                 break
         return pairs
 
-    def _dive(self, program: LinearProgram, barred: NDArray[np.bool_]) -> None:
+    def _dive(self, program: RestrictedMaster, barred: NDArray[np.bool_]) -> None:
         """Make groups whole, one or a few at a time, until a partition is found or it costs too much.
 
         Inequalities that are violated on the way are added: without them dives end in partitions far worse.
@@ -234,7 +235,7 @@ class Tree:
             "decisions": np.array(made, np.int64).reshape(-1, 3),
             "set_members": self.sets.members.copy(),
             "set_starts": self.sets.starts.copy(),
-            "root_groups": root.groups.copy(),
+            "root_groups": root.columns.copy(),
             "root_rows": root.rows.copy(),
             "made": self._made,
             "solved": self._solved,

@@ -4,11 +4,7 @@ Each round solves the linear program over the groups known so far, asks for grou
 their records, and takes from the duals what such groups lack: the sum of what is left is a lower bound for every
 partition. The duals asked about lie between those of the last linear program and the best so far (Wentges 1997), which
 shortens the long tail of column generation. Where the linear program is close to its bound, violated odd set
-inequalities are added.
-
-The linear relaxation of set partitioning in HiGHS: some of the groups may be barred, rows and groups can be added.
-
-One thread, tight tolerances, no clock. The tolerances are absolute: costs should average about 1 per record.
+inequalities are added. Tolerances of linear programs are absolute: costs should average about 1 per record.
 """
 
 from __future__ import annotations
@@ -16,45 +12,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.process import State
 from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets, no_sets, violated
+from discreet.solvers.highs import Basis, LinearProgram, Matrix, Status
+from discreet.solvers.tolerances import LP
 
 Bytes = NDArray[np.int8]
-LOWER, BASIC = int(highspy.HighsBasisStatus.kLower), int(highspy.HighsBasisStatus.kBasic)
-STATUS = [highspy.HighsBasisStatus(value) for value in range(5)]
-OPTIONS: dict[str, bool | int | float | str] = {
-    "output_flag": False,
-    "threads": 1,
-    "parallel": "off",
-    "random_seed": 0,
-    "solver": "simplex",
-    "presolve": "off",
-    "primal_feasibility_tolerance": 1e-9,
-    "dual_feasibility_tolerance": 1e-9,
-}
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """The status of each group and of each row (records, then odd sets), as HiGHS numbers them."""
+class RestrictedMaster:
+    """The linear program over some groups: shares of least cost that cover each record once, with odd set inequalities.
 
-    groups: Bytes
-    rows: Bytes
-
-    def grown(self, groups: int, rows: int) -> Basis:
-        """The basis with further groups, at zero, and further rows, not binding."""
-        return Basis(
-            np.concatenate([self.groups, np.full(groups - len(self.groups), LOWER, np.int8)]),
-            np.concatenate([self.rows, np.full(rows - len(self.rows), BASIC, np.int8)]),
-        )
-
-
-class LinearProgram:
-    """Shares of groups that cover each record once at the least cost, and satisfy odd set inequalities.
+    Groups may be barred and admitted again, and inequalities added.
 
     Parameters
     ----------
@@ -68,32 +40,26 @@ class LinearProgram:
 
     def __init__(self, columns: Columns, sets: OddSets, n: int) -> None:
         self.columns, self.n = columns, n
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, value in OPTIONS.items():
-            self._highs.setOptionValue(name, value)
-        # A guard: a run needs far fewer.
-        self._highs.setOptionValue("simplex_iteration_limit", 100 * n + len(columns))
         count = len(columns)
         group, which, coefficient = sets.coefficients(columns, n)
         places = np.argsort(np.concatenate([columns.owners, group]), kind="stable")
         starts = columns.starts + np.concatenate([[0], np.cumsum(np.bincount(group, minlength=count))])
-        self._highs.passModel(
-            count,
-            n + len(sets),
-            len(places),
-            int(highspy.MatrixFormat.kColwise),
-            int(highspy.ObjSense.kMinimize),
-            0.0,
-            columns.costs,
-            np.zeros(count),
-            np.full(count, np.inf),
-            np.concatenate([np.ones(n), np.full(len(sets), -np.inf)]),
-            np.concatenate([np.ones(n), sets.limits]),
-            starts.astype(np.int32),
-            np.concatenate([columns.members, n + which])[places].astype(np.int32),
-            np.concatenate([np.ones(len(columns.members)), coefficient])[places],
-            np.zeros(count, np.int32),
+        self._linear = LinearProgram(
+            cost=columns.costs,
+            lower=np.zeros(count),
+            upper=np.full(count, np.inf),
+            row_lower=np.concatenate([np.ones(n), np.full(len(sets), -np.inf)]),
+            row_upper=np.concatenate([np.ones(n), sets.limits]),
+            matrix=Matrix(
+                starts,
+                np.concatenate([columns.members, n + which])[places],
+                np.concatenate([np.ones(len(columns.members)), coefficient])[places],
+            ),
+            presolve="off",
+            # A guard: a run needs far fewer.
+            simplex_iteration_limit=100 * n + count,
         )
+        self._linear.set_tolerance(LP)
 
     def solve(self, basis: Basis | None = None, *, primal: bool = False, limit: float = np.inf) -> float:
         """Solve it; give the least cost.
@@ -117,44 +83,33 @@ class LinearProgram:
             The cost; infinite if there is no solution below the limit; nan if the solver gave up.
         """
         if basis is not None:
-            start = highspy.HighsBasis()
-            start.col_status = [STATUS[s] for s in basis.groups.tolist()]
-            start.row_status = [STATUS[s] for s in basis.rows.tolist()]
-            self._highs.setBasis(start)
-        self._highs.setOptionValue("simplex_strategy", 4 if primal else 1)
-        self._highs.setOptionValue("objective_bound", limit)
-        self._highs.run()
-        status = self._highs.getModelStatus()
-        if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kObjectiveBound):
+            self._linear.basis = basis
+        self._linear.set(simplex_strategy=4 if primal else 1, objective_bound=limit)
+        status = self._linear.run()
+        if status in (Status.INFEASIBLE, Status.BEYOND_LIMIT):
             return np.inf
-        if status != highspy.HighsModelStatus.kOptimal:
-            return np.nan
-        return float(self._highs.getInfo().objective_function_value)
+        return self._linear.objective if status is Status.OPTIMAL else np.nan
 
     @property
     def values(self) -> Floats:
         """The share of each group."""
-        return np.array(self._highs.getSolution().col_value)
+        return self._linear.values
 
     @property
     def duals(self) -> Floats:
         """The dual of each record."""
-        return np.array(self._highs.getSolution().row_dual)[: self.n]
+        return self._linear.duals[: self.n]
 
     @property
     def weights(self) -> Floats:
         """The weight of each odd set: minus its dual."""
-        weights: Floats = np.maximum(-np.array(self._highs.getSolution().row_dual)[self.n :], 0.0)
+        weights: Floats = np.maximum(-self._linear.duals[self.n :], 0.0)
         return weights
 
     @property
     def basis(self) -> Basis:
         """Where the solver has arrived."""
-        found = self._highs.getBasis()
-        return Basis(
-            np.array([int(s) for s in found.col_status], np.int8),
-            np.array([int(s) for s in found.row_status], np.int8),
-        )
+        return self._linear.basis
 
     def bar(self, groups: Ints) -> None:
         """Keep groups out."""
@@ -168,21 +123,12 @@ class LinearProgram:
         """Add odd set inequalities."""
         group, which, coefficient = sets.coefficients(self.columns, self.n)
         order = np.argsort(which, kind="stable")
-        self._highs.addRows(
-            len(sets),
-            np.full(len(sets), -np.inf),
-            sets.limits,
-            len(order),
-            np.searchsorted(which[order], np.arange(len(sets))).astype(np.int32),
-            group[order].astype(np.int32),
-            coefficient[order],
-        )
+        starts = np.searchsorted(which[order], np.arange(len(sets)))
+        matrix = Matrix(starts, group[order], coefficient[order], by_rows=True)
+        self._linear.add_rows(np.full(len(sets), -np.inf), sets.limits, matrix)
 
     def _bound(self, groups: Ints, upper: float) -> None:
-        if len(groups):
-            self._highs.changeColsBounds(
-                len(groups), groups.astype(np.int32), np.zeros(len(groups)), np.full(len(groups), upper)
-            )
+        self._linear.change_bounds(np.zeros(len(groups)), np.full(len(groups), upper), groups)
 
 
 LEAST_SMOOTHING, MOST_SMOOTHING, FACTOR = 0.5, 0.9, 30.0
@@ -303,11 +249,11 @@ class Relaxation:
 
     def _solve(self, *, anew: bool, primal: bool) -> None:
         n = len(self.duals)
-        program = LinearProgram(self.columns, self.sets, n)
+        program = RestrictedMaster(self.columns, self.sets, n)
         if anew or self._basis is None:
             value = program.solve()
         else:
-            value = program.solve(self._basis.grown(len(self.columns), n + len(self.sets)), primal=primal)
+            value = program.solve(self._basis.grow(len(self.columns), n + len(self.sets)), primal=primal)
         if not np.isfinite(value):  # the solver gave up; the bound stays what it is
             self.complete = self.finished = True
             return
@@ -320,7 +266,7 @@ class Relaxation:
         state: State = {name: getattr(self, name) for name in (*ARRAYS, *NUMBERS)}
         state |= {"members": self.columns.members, "starts": self.columns.starts, "costs": self.columns.costs}
         state |= {"set_members": self.sets.members, "set_starts": self.sets.starts}
-        state |= {"basis_groups": basis.groups, "basis_rows": basis.rows}
+        state |= {"basis_groups": basis.columns, "basis_rows": basis.rows}
         return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in state.items()}
 
     def load(self, state: State) -> None:

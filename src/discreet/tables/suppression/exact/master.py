@@ -7,30 +7,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import highspy
 import numpy as np
 
-from discreet.attack.system import Bools, Floats, Ints
+from discreet.attack.system import Bools, Floats
 from discreet.evolution.process import State
+from discreet.solvers.highs import BASIC, Basis, LinearProgram, Matrix, Status
+from discreet.solvers.tolerances import LP
 from discreet.tables.suppression.exact.cuts import Cut, Pool, rounded
 from discreet.tables.suppression.exact.range_cuts import ranged_separator_of
 from discreet.tables.suppression.exact.separation import Separator
 from discreet.tables.suppression.problem import Problem
 
-STATUS = [highspy.HighsBasisStatus(value) for value in range(5)]
-OPTIONS: dict[str, bool | int | float | str] = {
-    "output_flag": False,
-    "threads": 1,
-    "parallel": "off",
-    "random_seed": 0,
-    "solver": "simplex",
-    "presolve": "off",
-    "simplex_strategy": 1,
-    # Steepest edge weights would be worked out anew for every basis that is set.
-    "simplex_dual_edge_weight_strategy": 1,
-    "primal_feasibility_tolerance": 1e-9,
-    "dual_feasibility_tolerance": 1e-9,
-}
 SLACK = 1e-6
 
 
@@ -54,11 +41,20 @@ class Master:
         self._has: set[int] = set()
         n = len(weight)
         self.lower, self.upper = primary.astype(np.float64), np.ones(n)
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, value in OPTIONS.items():
-            self._highs.setOptionValue(name, value)
-        nothing = np.zeros(0, np.int32)
-        self._highs.addCols(n, weight, self.lower, self.upper, 0, nothing, nothing, np.zeros(0))
+        nothing = np.zeros(0)
+        self._linear = LinearProgram(
+            cost=weight,
+            lower=self.lower,
+            upper=self.upper,
+            row_lower=nothing,
+            row_upper=nothing,
+            matrix=Matrix(np.zeros(n + 1, np.int32), np.zeros(0, np.int32), nothing),
+            presolve="off",
+            simplex_strategy=1,
+            # Steepest edge weights would be worked out anew for every basis that is set.
+            simplex_dual_edge_weight_strategy=1,
+        )
+        self._linear.set_tolerance(LP)
 
     def require(self, cuts: list[int]) -> int:
         """Make cuts rows that are none yet; tell how many."""
@@ -68,14 +64,12 @@ class Master:
         found = [self.pool.cuts[cut] for cut in fresh]
         sizes = [len(cut.columns) for cut in found]
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        self._highs.addRows(
-            len(found),
+        places = np.concatenate([cut.columns for cut in found])
+        coefficients = np.concatenate([cut.coefficients for cut in found])
+        self._linear.add_rows(
             np.array([cut.least for cut in found]),
             np.full(len(found), np.inf),
-            int(starts[-1]),
-            starts[:-1].astype(np.int32),
-            np.concatenate([cut.columns for cut in found]).astype(np.int32),
-            np.concatenate([cut.coefficients for cut in found]),
+            Matrix(starts[:-1], places, coefficients, by_rows=True),
         )
         self.rows += fresh
         self._has.update(fresh)
@@ -84,20 +78,18 @@ class Master:
     def within(self, lower: Floats, upper: Floats) -> None:
         """Set the bounds of the shares."""
         changed = np.flatnonzero((lower != self.lower) | (upper != self.upper))
-        if len(changed):
-            self._highs.changeColsBounds(len(changed), changed.astype(np.int32), lower[changed], upper[changed])
+        self._linear.change_bounds(lower[changed], upper[changed], changed)
         self.lower, self.upper = lower.copy(), upper.copy()
 
     def solve(self, limit: int | None = None) -> bool:
         """Solve it, or do so many iterations; tell whether there is a solution or may be one."""
-        self._highs.setOptionValue("simplex_iteration_limit", 2**31 - 1 if limit is None else limit)
-        self._highs.run()
-        return bool(self._highs.getModelStatus() != highspy.HighsModelStatus.kInfeasible)
+        self._linear.set(simplex_iteration_limit=2**31 - 1 if limit is None else limit)
+        return self._linear.run() is not Status.INFEASIBLE
 
     @property
     def share(self) -> Floats:
         """The share of each column; 0 and 1 exactly where they are meant."""
-        share = np.array(self._highs.getSolution().col_value)
+        share = self._linear.values
         share[share < 1e-9] = 0.0
         share[share > 1 - 1e-9] = 1.0
         return share
@@ -107,7 +99,7 @@ class Master:
 
         Any weights of the rows that are not negative give one.
         """
-        duals = np.maximum(np.array(self._highs.getSolution().row_dual), 0.0)
+        duals = np.maximum(self._linear.duals, 0.0)
         reduced = self.weight.copy()
         total = 0.0
         for row in np.flatnonzero(duals):
@@ -118,46 +110,33 @@ class Master:
         return total, reduced
 
     @property
-    def basis(self) -> tuple[Ints, Ints]:
-        """The status of each column and of each row, as HiGHS numbers them; none before there is any."""
-        found = self._highs.getBasis()
-        if not found.valid:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        return (
-            np.array([int(status) for status in found.col_status], dtype=np.int64),
-            np.array([int(status) for status in found.row_status], dtype=np.int64),
-        )
+    def basis(self) -> Basis:
+        """The basis at which the solver stands; an empty one before there is any."""
+        return self._linear.basis if self._linear.has_basis else Basis(np.zeros(0, np.int8), np.zeros(0, np.int8))
 
     @basis.setter
-    def basis(self, basis: tuple[Ints, Ints]) -> None:
-        columns, rows = basis
-        if len(columns):
-            found = highspy.HighsBasis()
-            found.col_status = [STATUS[status] for status in columns.tolist()]
-            found.row_status = [STATUS[status] for status in rows.tolist()]
-            self._highs.setBasis(found)
+    def basis(self, basis: Basis) -> None:
+        if len(basis.columns):
+            self._linear.basis = basis
 
     def settle(self) -> None:
         """Keep nothing but the basis: what comes next is the same as after a load."""
         basis = self.basis
-        self._highs.clearSolver()
+        self._linear.restart()
         self.basis = basis
 
     @property
     def objective(self) -> float:
         """The cost that the solver has reached."""
-        return float(self._highs.getInfo().objective_function_value)
+        return self._linear.objective
 
     def forget(self) -> int:
         """Let go of the rows that do not bind; tell how many."""
-        solution = self._highs.getSolution()
-        value = np.array(solution.row_value)
+        value = self._linear.row_values
         least = np.array([self.pool.cuts[row].least for row in self.rows])
-        basis = self._highs.getBasis().row_status
-        basic = np.array([status == highspy.HighsBasisStatus.kBasic for status in basis])
-        loose = np.flatnonzero(basic & (value > least + SLACK))
+        loose = np.flatnonzero((self._linear.basis.rows == BASIC) & (value > least + SLACK))
         if len(loose):
-            self._highs.deleteRows(len(loose), loose.astype(np.int32))
+            self._linear.delete_rows(loose)
             gone = set(loose.tolist())
             self._has -= {self.rows[row] for row in gone}
             self.rows = [cut for at, cut in enumerate(self.rows) if at not in gone]
@@ -165,15 +144,15 @@ class Master:
 
     def probe(self, column: int, iterations: int) -> tuple[float, float]:
         """Bounds with a column published and suppressed, after a few iterations from where the solver is."""
-        basis = self._highs.getBasis()
+        here = self._linear.mark()
         found = []
         for low, high in ((0.0, 0.0), (1.0, 1.0)):
-            self._highs.changeColBounds(column, low, high)
-            self._highs.setBasis(basis)
+            self._linear.change_bound(column, low, high)
+            self._linear.go_back(here)
             fits = self.solve(iterations)
             found.append(self.objective if fits else np.inf)
-            self._highs.changeColBounds(column, self.lower[column], self.upper[column])
-        self._highs.setBasis(basis)
+            self._linear.change_bound(column, self.lower[column], self.upper[column])
+        self._linear.go_back(here)
         return found[0], found[1]
 
 
@@ -257,7 +236,7 @@ class Relaxation:
     def save(self) -> State:
         """All that the next rounds depend on."""
         cuts = self.pool.cuts
-        columns, rows = self.master.basis
+        basis = self.master.basis
         return {
             "sizes": np.array([len(cut.columns) for cut in cuts], dtype=np.int64),
             "columns": np.concatenate([np.zeros(0, np.int64), *(cut.columns for cut in cuts)]),
@@ -265,8 +244,8 @@ class Relaxation:
             "least": np.array([cut.least for cut in cuts]),
             "capacity": np.array([cut.capacity for cut in cuts], dtype=np.bool_),
             "rows": np.array(self.master.rows, dtype=np.int64),
-            "basis.columns": columns,
-            "basis.rows": rows,
+            "basis.columns": basis.columns,
+            "basis.rows": basis.rows,
             "lower": self.master.lower.copy(),
             "upper": self.master.upper.copy(),
         }
@@ -284,7 +263,7 @@ class Relaxation:
         self.master = Master(self.problem.weight * self.scale, self.problem.primary, self.pool)
         self.master.require(held["rows"].tolist())
         self.master.within(held["lower"], held["upper"])
-        self.master.basis = held["basis.columns"], held["basis.rows"]
+        self.master.basis = Basis(held["basis.columns"], held["basis.rows"])
 
 
 def scale_for(cost: float) -> float:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import highspy
 import numpy as np
 from scipy.sparse import csr_array
 
 from discreet.attack.network import ends_of, networks
-from discreet.attack.program import OPTIONS
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.kernels.flows.circulation import adjacency, shortfalls
+from discreet.solvers.highs import LinearProgram, Matrix
+from discreet.solvers.tolerances import LP
 from discreet.tables.suppression.exact.cuts import VIOLATION, Cut, capacity_cut, rounded
 from discreet.tables.suppression.problem import Problem
 
@@ -169,29 +169,16 @@ class DualCuts:
         system = problem.system
         n, m = len(system), len(system.relations)
         self._matrix = csr_array((system.coefficients, system.columns, system.starts), shape=(m, n)).T.tocsr()
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, value in OPTIONS.items():
-            self._highs.setOptionValue(name, value)
-        self._highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
-        self._highs.setOptionValue("dual_feasibility_tolerance", 1e-9)
-        self._highs.passModel(
-            n,
-            m,
-            len(system.columns),
-            int(highspy.MatrixFormat.kRowwise),
-            int(highspy.ObjSense.kMaximize),
-            0.0,
-            np.zeros(n),
-            system.lo,
-            system.hi,
-            np.zeros(m),
-            np.zeros(m),
-            system.starts.astype(np.int32),
-            system.columns.astype(np.int32),
-            system.coefficients,
-            np.zeros(n, np.int32),
+        self._linear = LinearProgram(
+            cost=np.zeros(n),
+            lower=system.lo,
+            upper=system.hi,
+            row_lower=np.zeros(m),
+            row_upper=np.zeros(m),
+            matrix=Matrix(system.starts, system.columns, system.coefficients, by_rows=True),
+            maximise=True,
         )
-        self._every = np.arange(n, dtype=np.int32)
+        self._linear.set_tolerance(LP)
         self._rows = np.repeat(np.arange(m), np.diff(system.starts))
         self._given = np.bincount(self._rows, problem.primary[system.columns], m) > 0
         self._lines = [cut for task in range(problem.tasks) for cut in self._around(task)]
@@ -291,16 +278,15 @@ class DualCuts:
         """How far a task gets, up to its level; the weights of the relations that show it; the deviations."""
         problem = self.problem
         cell, side, level = int(problem.cell[task]), int(problem.side[task]), float(problem.level[task])
-        highs = self._highs
-        highs.clearSolver()
-        highs.changeColsBounds(len(lo), self._every, lo, hi)
-        highs.changeColBounds(cell, min(0.0, side * level), max(0.0, side * level))
-        highs.changeColCost(cell, float(side))
-        highs.run()
-        highs.changeColCost(cell, 0.0)
-        solution = highs.getSolution()
-        deviations = np.array(solution.col_value)
-        return side * float(deviations[cell]), np.array(solution.row_dual), deviations
+        linear = self._linear
+        linear.restart()
+        linear.change_bounds(lo, hi)
+        linear.change_bound(cell, min(0.0, side * level), max(0.0, side * level))
+        linear.change_cost(cell, float(side))
+        linear.run()
+        deviations, weights = linear.values, linear.duals
+        linear.change_cost(cell, 0.0)
+        return side * float(deviations[cell]), weights, deviations
 
     def _proven(self, deviations: Floats, lo: Floats, hi: Floats) -> Ints:
         """The tasks that deviations prove, as they are."""
