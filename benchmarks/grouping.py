@@ -27,13 +27,13 @@ from discreet.columns import Config
 from discreet.data.dataset import accept
 from discreet.grouping.candidates import candidate, count
 from discreet.grouping.evaluator import Evaluator, Savings
-from discreet.grouping.methods import make
 from discreet.grouping.objective import Objective, Weights
 from discreet.grouping.parts import Inner
 from discreet.grouping.rivals import rivals
 from discreet.grouping.search import compile_kernels
 from discreet.grouping.space import Space
 from discreet.measures.choices import Choices
+from discreet.methods import make
 from discreet.microdata.protection import declare, read_attributes
 
 PARTS = ("speed", "table", "patience", "front", "large")
@@ -96,7 +96,7 @@ def searched(
     """Run a search to its end on one thread."""
     inner = Inner.named("mdav", {})
     compile_kernels(space, inner, k)
-    chosen = make(method, params)
+    chosen = make(method, params, "grouping")
     rng = np.random.default_rng(seed)
     with clocked() as spent:
         evaluator = Evaluator(space, k, inner, Choices(), savings=savings or Savings())

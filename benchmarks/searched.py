@@ -7,10 +7,10 @@ import numpy as np
 from benchmarks.common import clocked
 
 from discreet.attack.system import Bools
+from discreet.methods import make
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.suppression.protectors import protector_of
 from discreet.tables.suppression.provers import Forcing
-from discreet.tables.suppression.registry import make
 from discreet.tabular.table import SECONDARY, Table
 from discreet.verification.audit import audit
 
@@ -44,7 +44,7 @@ def searched(table: Table, seconds: float) -> Searched:
     """Search for so many CPU seconds, until a first pattern is there at least, and audit the last."""
     start = time.process_time()
     problem = problem_of(table)
-    process = make("search", {}).begin(problem, protector_of(problem), 1, None)
+    process = make("search", {}, "suppression").begin(problem, protector_of(problem), 1, None)
     trace: list[tuple[float, float]] = []
     while not trace or (time.process_time() - start < seconds and not process.finished):
         next(process.epochs())

@@ -23,10 +23,10 @@ from benchmarks.searched import Searched, full_lp, judged, searched
 from benchmarks.tables import generated
 
 import discreet
+from discreet.methods import make
 from discreet.tables.primary import primary
 from discreet.tables.suppression.problem import problem_of
 from discreet.tables.suppression.protectors import protector_of
-from discreet.tables.suppression.registry import make
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.files import jj
 from discreet.tabular.table import Table
@@ -319,7 +319,7 @@ def report_million() -> None:
     print(f"  {len(table):,} cells, {len(table.primary):,} unsafe", flush=True)
     start = time.process_time()
     problem = problem_of(table)
-    process = make("search", {}).begin(problem, protector_of(problem), 1, None)
+    process = make("search", {}, "suppression").begin(problem, protector_of(problem), 1, None)
     next(process.epochs())
     spent = time.process_time() - start
     print(f"  first pattern: cost {process.cost:,.0f}, {spent:.1f} CPU s", flush=True)

@@ -17,6 +17,22 @@ def test_every_method_can_be_made(name: str) -> None:
     assert type(registry.make(name, {})).__name__.lower() == name.replace("-", "")
 
 
+def test_a_name_may_stand_in_two_families() -> None:
+    assert type(registry.make("exact", {})) is not type(registry.make("exact", {}, "suppression"))
+    with pytest.raises(
+        InputError, match=r"no method 'gom' \(did you mean 'gomm'\?\); the methods: gomm, d-gomm, pareto"
+    ):
+        registry.make("gom", {}, "grouping")
+
+
+@pytest.mark.parametrize("name", [name for name in registry.names("suppression") if name[2] == "-"])
+def test_a_variant_is_made_by_its_name_alone(name: str) -> None:
+    made = registry.make(name, {"clean": "yes", "population": "4"}, "suppression")
+    assert (made.variant, made.clean, made.population) == (name, True, 4)
+    with pytest.raises(InputError, match=f"{name} has no parameter 'variant'"):
+        registry.make(name, {"variant": "ga-swap"}, "suppression")
+
+
 def test_texts_become_values_of_the_parameters_type() -> None:
     assert registry.make("vmdav", {"gamma": "0.2"}) == Vmdav(gamma=0.2)
     assert registry.make("vmdav", {"gamma": "auto"}) == Vmdav(gamma="auto")
@@ -55,7 +71,12 @@ def test_a_wrong_value_names_itself_and_what_is_allowed(name: str, params: dict[
         registry.make(name, params)
 
 
-@pytest.mark.parametrize("entry", registry.describe(), ids=lambda entry: entry.name)
+def test_all_families_are_described() -> None:
+    found = [(entry.family, entry.name) for entry in registry.describe()]
+    assert found == [(family, name) for family in registry.FAMILIES for name in registry.names(family)]
+
+
+@pytest.mark.parametrize("entry", registry.describe(), ids=lambda entry: f"{entry.family}-{entry.name}")
 def test_every_method_is_documented(entry: registry.Description) -> None:
     assert entry.summary.endswith(".")
     assert len(entry.reference) > 40

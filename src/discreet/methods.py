@@ -1,8 +1,7 @@
-"""The partition methods by name. A new method is a module and one line in the table.
+"""The one registry of methods, by family and name: partition, grouping, suppression.
 
-Reading what numpydoc docstrings say, so that a method is documented once.
-
-Values of parameters as a command line or a settings file gives them.
+A new method is a frozen dataclass in a module of its own and one line in the table below. Its fields are its
+parameters; its docstring documents it once, for `discreet methods` too; values of parameters may be given as texts.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import inspect
 import re
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from importlib import import_module
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
@@ -104,22 +103,47 @@ def _in_words(target: Any) -> str:
     )
 
 
-# Strings, so that listing the methods imports none of them.
-METHODS = {
-    "memetic": "discreet.microdata.memetic.memetic:Memetic",
-    "mdav": "discreet.microdata.methods.mdav:Mdav",
-    "vmdav": "discreet.microdata.methods.vmdav:Vmdav",
-    "md": "discreet.microdata.methods.md:Md",
-    "mst": "discreet.microdata.methods.mst:Mst",
-    "univariate": "discreet.microdata.methods.univariate:Univariate",
-    "tour": "discreet.microdata.methods.tour:Tour",
-    "exact": "discreet.microdata.set_partitioning.exact:Exact",
-    "exhaustive": "discreet.microdata.methods.exhaustive:Exhaustive",
-    "genetic": "discreet.microdata.methods.genetic:Genetic",
-    "two-step": "discreet.microdata.methods.two_step:TwoStep",
-    "recursive": "discreet.microdata.methods.recursive:Recursive",
-    "domes": "discreet.microdata.methods.domes:Domes",
+_ORDERS = "discreet.tables.suppression.orders.orders:OrderSearch"
+# By family and name: where the class is, as a text, so that naming the methods imports none of them.
+FAMILIES: dict[str, dict[str, str]] = {
+    "partition": {
+        "memetic": "discreet.microdata.memetic.memetic:Memetic",
+        "mdav": "discreet.microdata.methods.mdav:Mdav",
+        "vmdav": "discreet.microdata.methods.vmdav:Vmdav",
+        "md": "discreet.microdata.methods.md:Md",
+        "mst": "discreet.microdata.methods.mst:Mst",
+        "univariate": "discreet.microdata.methods.univariate:Univariate",
+        "tour": "discreet.microdata.methods.tour:Tour",
+        "exact": "discreet.microdata.set_partitioning.exact:Exact",
+        "exhaustive": "discreet.microdata.methods.exhaustive:Exhaustive",
+        "genetic": "discreet.microdata.methods.genetic:Genetic",
+        "two-step": "discreet.microdata.methods.two_step:TwoStep",
+        "recursive": "discreet.microdata.methods.recursive:Recursive",
+        "domes": "discreet.microdata.methods.domes:Domes",
+    },
+    "grouping": {
+        "gomm": "discreet.grouping.gomm:Gomm",
+        "d-gomm": "discreet.grouping.gomm:DGomm",
+        "pareto": "discreet.grouping.pareto:Pareto",
+    },
+    "suppression": {
+        "search": "discreet.tables.suppression.search.search:Search",
+        "exact": "discreet.tables.suppression.exact.branch_and_cut:Proof",
+        "ga-group-k": _ORDERS,
+        "ga-one-k": _ORDERS,
+        "ga-one-p": _ORDERS,
+        "ga-swap": _ORDERS,
+        "ga-insert": _ORDERS,
+        "ga-invert": _ORDERS,
+        "ls-swap": _ORDERS,
+        "ls-insert": _ORDERS,
+        "ls-invert": _ORDERS,
+        "hypercube": "discreet.tables.suppression.baselines:Hypercube",
+        "marginal": "discreet.tables.suppression.baselines:Marginal",
+    },
 }
+# A class of several methods has a field of this name, which says which of them it is; it is no parameter.
+VARIANT = "variant"
 
 
 @dataclass(frozen=True)
@@ -134,65 +158,79 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Description:
-    """A method: its name, what it is in one line, its parameters, the papers it comes from."""
+    """A method: its name, what it is in one line, its parameters, the papers it comes from, its family."""
 
     name: str
     summary: str
     parameters: tuple[Parameter, ...]
     reference: str
+    family: str
 
 
-def names() -> tuple[str, ...]:
-    """List the names of all methods."""
-    return tuple(METHODS)
+def names(family: str = "partition") -> tuple[str, ...]:
+    """List the names of all methods of a family."""
+    return tuple(FAMILIES[family])
 
 
-def make(name: str, params: Mapping[str, object]) -> Any:
-    """Make a method: a Construction or a Search.
+def make(name: str, params: Mapping[str, object], family: str = "partition") -> Any:
+    """Make a method.
 
     Parameters
     ----------
     name : str
-        One of `names()`.
+        One of `names(family)`.
     params : mapping
         Values of its parameters; the others keep their defaults. Texts are converted to the parameter's type.
+    family : {"partition", "grouping", "suppression"}
+        What the method does: put records into groups, group attributes, or suppress cells.
     """
-    cls = _load(name)
+    cls = _load(name, family)
     types = get_type_hints(cls)
-    known = [field.name for field in fields(cls)]
+    known = [field.name for field in _parameters(cls)]
     for key in params:
         if key not in known:
             takes = ", ".join(known) if known else "none"
             raise InputError(
-                f"the method {name} has no parameter {key!r}{_suggest(key, known)}; its parameters: {takes}"
+                f"the method {name} has no parameter {key!r}{suggest(key, known)}; its parameters: {takes}"
             )
-    return cls(**{key: convert(key, value, types[key]) for key, value in params.items()})
+    variant = {VARIANT: name} if len(known) < len(fields(cls)) else {}
+    return cls(**variant, **{key: convert(key, value, types[key]) for key, value in params.items()})
 
 
 def describe() -> tuple[Description, ...]:
     """Describe all methods, as their docstrings do."""
-    return tuple(_describe(name) for name in METHODS)
+    return tuple(_describe(name, family) for family in FAMILIES for name in FAMILIES[family])
 
 
-def _describe(name: str) -> Description:
-    cls = _load(name)
+def _describe(name: str, family: str) -> Description:
+    cls = _load(name, family)
     doc = parse(cls.__doc__ or "")
+    # What a variant of a method does not say of its parameters, the method does.
+    documented = {
+        name: said for base in reversed(cls.__mro__) for name, said in parse(base.__doc__ or "").parameters.items()
+    }
     parameters = []
-    for one in fields(cls):
-        type_in_words, text = doc.parameters.get(one.name, ("", ""))
+    for one in _parameters(cls):
+        type_in_words, text = documented.get(one.name, ("", ""))
         default = one.default_factory() if one.default_factory is not MISSING else one.default
         parameters.append(Parameter(one.name, type_in_words, default, text))
-    return Description(name, doc.summary, tuple(parameters), doc.reference)
+    return Description(name, doc.summary, tuple(parameters), doc.reference, family)
 
 
-def _load(name: str) -> type[Any]:
+def _parameters(cls: type[Any]) -> list[Field[Any]]:
+    return [field for field in fields(cls) if field.name != VARIANT]
+
+
+def _load(name: str, family: str) -> type[Any]:
     """Import a method's class."""
-    if name not in METHODS:
-        raise InputError(f"there is no method {name!r}{_suggest(name, METHODS)}; the methods: {', '.join(METHODS)}")
-    module, _, cls = METHODS[name].partition(":")
+    known = FAMILIES[family]
+    if name not in known:
+        raise InputError(f"there is no method {name!r}{suggest(name, known)}; the methods: {', '.join(known)}")
+    module, _, cls = known[name].partition(":")
     return cast("type[Any]", getattr(import_module(module), cls))
 
 
-def _suggest(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str]) -> str:
+    """The nearest known word, as the end of a message; nothing where none is near."""
     near = difflib.get_close_matches(word.lower(), list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""

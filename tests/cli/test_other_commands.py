@@ -9,15 +9,16 @@ import pytest
 
 from canary import CANARY, Command
 from discreet._version import __version__
-from discreet.methods import names
+from discreet.methods import FAMILIES, names
 
 
 def test_methods_lists_every_method(command: Command) -> None:
     result = command("methods")
     assert result.status == 0
-    assert all(name in result.out for name in names())
+    assert all(name in result.out for family in FAMILIES for name in names(family))
     listed = json.loads(command("methods", "--json").out)
-    assert [entry["name"] for entry in listed] == list(names())
+    assert {entry["family"] for entry in listed} == set(FAMILIES)
+    assert [entry["name"] for entry in listed] == [name for family in FAMILIES for name in names(family)]
     assert all(entry["summary"] and entry["reference"] for entry in listed)
 
 

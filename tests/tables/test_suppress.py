@@ -8,8 +8,8 @@ import pytest
 
 import discreet
 from discreet.errors import InputError, PromiseNotKept
+from discreet.methods import names
 from discreet.release.suppressed import SuppressedTable
-from discreet.tables.suppression.registry import METHODS
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from tabulated import random_table
@@ -49,7 +49,7 @@ def test_every_pattern_stands_the_audit(seed: int) -> None:
     assert found.cost == pytest.approx(found.table.cost[found.secondary].sum())
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "exact"])
+@pytest.mark.parametrize("method", [name for name in names("suppression") if name != "exact"])
 @pytest.mark.parametrize("dims", [2, 3])
 def test_every_method_protects(method: str, dims: int) -> None:
     found = released(unsafe_table(dims, dims), method=method)

@@ -19,7 +19,6 @@ from typing import Any
 import polars as pl
 from scipy import stats
 
-from discreet import methods as microdata
 from discreet._version import __version__
 from discreet.errors import DiscreetError, InputError, whole
 from discreet.evolution.loop import evolve
@@ -28,11 +27,10 @@ from discreet.experiments.runs import Flat, Progress, Scalar, run_all
 from discreet.experiments.statistics import Comparison, need
 from discreet.experiments.statistics import compare as ranked
 from discreet.kernels.partitions.groups import total_sse
-from discreet.methods import make
+from discreet.methods import make, names
 from discreet.microdata.method import Points, Run, begin
 from discreet.microdata.running import warm_up
 from discreet.tables.suppress import suppress
-from discreet.tables.suppression import registry as suppression
 
 
 @dataclass(frozen=True)
@@ -378,15 +376,15 @@ def _pair(runs: pl.DataFrame) -> dict[str, Any]:
 def _maker(*, tables: bool) -> Any:
     """What makes a method; it refuses a method of the other kind with a hint."""
 
-    own, others = (suppression, microdata) if tables else (microdata, suppression)
+    own, others = ("suppression", "partition") if tables else ("partition", "suppression")
 
-    def make(name: str, params: Mapping[str, Any]) -> Any:
-        if name not in own.METHODS and name in others.METHODS:
+    def make_of_kind(name: str, params: Mapping[str, Any]) -> Any:
+        if name not in names(own) and name in names(others):
             hint = "methods for microdata need k" if tables else "without k tables are compared"
             raise InputError(f"{name} is a method for {'microdata' if tables else 'tables'}; {hint}")
-        return own.make(name, params)
+        return make(name, params, own)
 
-    return make
+    return make_of_kind
 
 
 def _digest(data: Mapping[str, Any]) -> str:

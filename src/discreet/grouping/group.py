@@ -186,7 +186,6 @@ def group(
     from discreet.columns import Config, as_names, load
     from discreet.data.dataset import accept
     from discreet.grouping.evaluator import Evaluator
-    from discreet.grouping.methods import make
     from discreet.grouping.objective import Objective, Weights
     from discreet.grouping.parts import Inner
     from discreet.grouping.result import Grouping
@@ -194,6 +193,7 @@ def group(
     from discreet.grouping.search import account, compile_kernels, search
     from discreet.grouping.space import Space
     from discreet.measures.choices import Choices
+    from discreet.methods import make
     from discreet.microdata.protection import declare, read_attributes
 
     tell = progress or _silent
@@ -201,7 +201,7 @@ def group(
     ks = _several(k, said, method)
     settings = _settings(said, k=ks[0], missing=missing, time=time, steps=steps, seed=seed, threads=threads)
     given = dict(params or {}) | ({} if start is None else {"start": start})
-    make(method, given)
+    make(method, given, "grouping")
     score = Weights(loss_weight, risk_weight)
     choices = Choices(
         direction, nearest, tuple(as_names("known", known)), choose, interval, width, records, sample, settings.seed
@@ -244,7 +244,7 @@ def group(
     room = whole("memory", memory, 0) * 1_000_000 // len(ks)
     evaluators = [Evaluator(space, each, inside, choices, memory=room, threads=settings.threads) for each in ks]
     objective = Objective(evaluators, score)
-    chosen = make(method, given)
+    chosen = make(method, given, "grouping")
     found = search(chosen, objective, rivals(space), space.names, settings, lambda share: tell("searching", share))
     evidence = account(
         dataset, declarations, attributes, settings, ks, method, chosen, inside, score, choices, objective, found, notes

@@ -95,11 +95,11 @@ def suppress(
     import numpy as np
 
     from discreet.evolution.loop import evolve
+    from discreet.methods import make
     from discreet.tables.suppression.feasibility import given_away, spared, unjudged, why
     from discreet.tables.suppression.guards import guarded, with_status
     from discreet.tables.suppression.problem import problem_of, settled
     from discreet.tables.suppression.protectors import protector_of
-    from discreet.tables.suppression.registry import make
     from discreet.tables.suppression.warm_up import warm_up
     from discreet.tables.suppression.weights import bound_of, named_cells, weights
     from discreet.tabular.files.formats import table_from
@@ -107,7 +107,7 @@ def suppress(
     from discreet.verification.audit import audit
 
     tell = progress or (lambda _stage, _part: None)
-    chosen = make(method, params or {})
+    chosen = make(method, params or {}, "suppression")
     seed = whole("seed", seed, 0)
     stop = _stop(time, steps)
     tell("reading", 0.0)

@@ -135,7 +135,7 @@ def test_a_saved_search_goes_on_as_if_it_had_not_stopped() -> None:
 )
 def test_any_inner_method_will_do(monkeypatch: pytest.MonkeyPatch, inner: str) -> None:
     """One that is no search and knows nothing of a start; one that would go on for long."""
-    monkeypatch.setitem(registry.METHODS, "memetic", inner)
+    monkeypatch.setitem(registry.FAMILIES["partition"], "memetic", inner)
     points = np.random.default_rng(3).normal(size=(500, 3))
     rival = Mdav().assign(points, 4, Run())
     process = begun(points, 4, inner="memetic", steps=2)

@@ -14,13 +14,14 @@ import pytest
 
 import discreet
 from discreet.errors import PromiseNotKept
-from discreet.tables.suppression.registry import METHODS
+from discreet.methods import names
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from suppressible import KINDS, Case, beyond_help, case, refute
 
+METHODS = names("suppression")
 EVERY = (*KINDS, "any")
 # Tables where every step is a network flow, or few programs are needed: the exact method is soon through with them.
 QUICK = ("plane", "tree", "crossed", "cube", "linked")
@@ -33,7 +34,7 @@ PLAIN = 10
 
 def chosen(seed: int) -> tuple[str, str, int]:
     """The method, the kind of table and the steps of a seed: all methods go over all kinds."""
-    method = list(METHODS)[seed % len(METHODS)]
+    method = METHODS[seed % len(METHODS)]
     kinds = QUICK if method == "exact" else EVERY
     steps = STEPS[seed // 7 % len(STEPS)] if method == "search" else 1
     return method, kinds[seed // len(METHODS) % len(kinds)], steps

@@ -220,7 +220,13 @@ def _product(shifts: list[Ints]) -> int:
 
 @dataclass(frozen=True)
 class Hypercube:
-    """For each unsafe cell the cheapest box of cells that can carry its level."""
+    """For each unsafe cell the cheapest box of cells that can carry its level.
+
+    References
+    ----------
+    S. Giessing, D. Repsilber, Tools and strategies to protect multiple tables with the GHQUAR cell suppression engine,
+    Inference Control in Statistical Databases, LNCS 2316, Springer (2002) 181-192.
+    """
 
     def begin(self, problem: Problem, protector: Protector, seed: int, previous: Bools | None) -> Once:
         """The method as a process of one epoch."""
@@ -229,7 +235,12 @@ class Hypercube:
 
 @dataclass(frozen=True)
 class Marginal:
-    """The totals of the lines of unsafe cells: the last resort."""
+    """The totals of the lines of unsafe cells: the last resort.
+
+    References
+    ----------
+    None: it is what can be done by hand, and what others are compared with.
+    """
 
     def begin(self, problem: Problem, protector: Protector, seed: int, previous: Bools | None) -> Once:
         """The method as a process of one epoch."""

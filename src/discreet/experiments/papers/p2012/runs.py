@@ -20,10 +20,10 @@ from discreet.attack.system import Bools
 from discreet.examples.contributors import contributors
 from discreet.experiments.papers.paper import Budget
 from discreet.experiments.runs import Flat, run_all
+from discreet.methods import make
 from discreet.tables.primary import primary
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.suppression.protectors import protector_of
-from discreet.tables.suppression.registry import make
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.table import SECONDARY, Table
 from discreet.verification.audit import audit
@@ -143,7 +143,7 @@ def _made(
         weight = problem.table.cost[problem.system.cells[problem.cell]]
         protector.protect(np.argsort(-weight, kind="stable").astype(np.int64))
         return protector.suppressed, [(round(time.process_time() - start, 4), 1, protector.cost)], 1, None
-    process = make(method, params).begin(problem, protector, seed, None)
+    process = make(method, params, "suppression").begin(problem, protector, seed, None)
     trace: list[tuple[float, int, float]] = []
     steps, spent = 0, 0.0
     # A method that has no pattern yet must go on.

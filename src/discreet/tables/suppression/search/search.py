@@ -50,6 +50,11 @@ class Search:
     proofs : bool
         Whether to let `exact` go on beside it where the relations form a network: its linear relaxation leads to
         patterns that no repair finds, and it proves how good they are.
+
+    References
+    ----------
+    Ours, by the principle of G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck, Record breaking optimization
+    results using the ruin and recreate principle, Journal of Computational Physics 159 (2000) 139-171.
     """
 
     starts: int = 6
