@@ -108,7 +108,7 @@ class MacroGroups(Advancing):
 
     def advance(self) -> None:
         """Do one epoch of the inner method in each macro-group under way; when they are done, go on to the next."""
-        next(self._window.epochs())
+        next(self._window.epochs(), None)
         self._steps += 1
         limited = self._method.inner != "genetic" and self._steps == self._method.steps
         if limited or self._window.finished:
