@@ -63,6 +63,9 @@ bench: fresh
 
 docs: .venv/ready
 	$(BIN)/python tools/commands.py
+	$(BIN)/python tools/api.py
+	$(BIN)/python tools/architecture.py
+	$(BIN)/python tools/wrap.py
 	$(BIN)/zensical build --clean --strict
 
 clean:

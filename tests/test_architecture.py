@@ -1,6 +1,5 @@
 """The rooms of the house and the arrows between them; importing costs nothing."""
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -9,29 +8,11 @@ import networkx
 import pytest
 
 import discreet
-
-PACKAGE = Path(discreet.__file__).parent
-# From the top of the house to its foundation: a room may import from rooms further down only. Of the rooms on one
-# floor, those named in SAME_FLOOR may be used by the one before them.
-FLOORS = [
-    ["cli", "web"],
-    ["jobs", "experiments"],
-    ["microdata", "grouping", "tables"],
-    ["measures", "verification", "release"],
-    ["attack", "columns", "methods"],
-    ["evolution", "solvers", "kernels", "examples", "tabular", "data"],
-]
-SAME_FLOOR = {
-    "release": {"verification", "measures"},
-    "grouping": {"microdata"},
-    "examples": {"tabular", "data"},
-    "tabular": {"data"},
-}
-EVERYBODY = {"errors", "text", "_version", "_moved"}
+from architecture import EVERYBODY, FLOORS, PACKAGE, SAME_FLOOR, imported, modules, room_of
 
 
 def floor(room: str) -> int:
-    return next(level for level, rooms in enumerate(FLOORS) if room in rooms)
+    return next(level for level, rooms in enumerate(FLOORS.values()) if room in rooms)
 
 
 def name_of(path: Path) -> str:
@@ -40,33 +21,14 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(path: Path) -> set[str]:
-    """Dotted names that a module imports of ours, at any depth of indentation."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        modules = []
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: relative imports hide the arrows"
-            modules = [f"{node.module}.{alias.name}" for alias in node.names]
-        found |= {module for module in modules if module.startswith("discreet.")}
-    return found
-
-
 def imports(path: Path) -> set[str]:
     """Rooms that a module imports from."""
     return {name.split(".")[1] for name in imported(path)}
 
 
-def modules() -> list[Path]:
-    outside = {"__init__", "__main__"} | EVERYBODY
-    return [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem not in outside]
-
-
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_arrows_point_one_way(path: Path) -> None:
-    room = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    room = room_of(path)
     for other in imports(path) - EVERYBODY - {room}:
         allowed = floor(other) > floor(room) or other in SAME_FLOOR.get(room, set())
         assert allowed, f"{room} must not import from {other}"

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import api
+import architecture
 import commands
 import discreet
 from discreet.columns import DETAILS, OPTIONS
@@ -19,6 +21,34 @@ def test_every_command_and_option_is_documented() -> None:
     """The page is made from the docstrings, and an option without a description does not get past the import."""
     assert (DOCS / "commands.md").read_text(encoding="utf-8") == commands.page(), "run: python tools/commands.py"
     assert not re.findall(r"^\* `-[^`]*`(?: \*|$)", commands.page(), re.MULTILINE), "an option without a description"
+
+
+def test_the_page_on_the_interface_is_up_to_date() -> None:
+    assert (DOCS / "api.md").read_text(encoding="utf-8") == api.page(), "run: python tools/api.py"
+
+
+def test_the_picture_and_the_tree_of_the_rooms_are_up_to_date() -> None:
+    """Rooms, folders and arrows; how many modules an arrow stands for may change unnoticed until `make docs`."""
+    drawn = architecture.PICTURE.read_text(encoding="utf-8")
+    arrows = {f"{one}-{other}" for one, other in architecture.arrows()}
+    rooms = {room for names in architecture.rooms().values() for room in names}
+    assert set(re.findall(r'<g id="([\w-]+)">', drawn)) == arrows, "run: python tools/architecture.py"
+    assert rooms <= set(re.findall(r">(\w+)</text>", drawn)), "run: python tools/architecture.py"
+    page = architecture.PAGE.read_text(encoding="utf-8")
+    assert architecture.page(page) == page, "run: python tools/architecture.py"
+    assert architecture.tree() in page
+
+
+def test_the_glossary_is_sorted_and_has_what_pages_link_to() -> None:
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert terms == sorted(terms, key=str.casefold)
+    anchors = {re.sub(r"[^\w\s-]", "", term).strip().lower().replace(" ", "-") for term in terms}
+    assert len(anchors) == len(terms)
+    manual = [path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")]
+    linked = {anchor for page in manual for anchor in re.findall(r"glossary\.md#([\w-]+)", page)}
+    linked |= set(re.findall(r"\(#([\w-]+)\)", text))
+    assert linked <= anchors
 
 
 PAGES = {"partition": "methods.md", "grouping": "grouping.md", "suppression": "suppression.md"}
