@@ -24,6 +24,9 @@ What Python code may import, from the docstrings. `import discreet` costs nothin
 when it is first used. The commands of the same names are on [their own page](commands.md).
 
 """
+METHODS = """By name, with `method=` and `params=`. [Methods](methods.md), [Grouping attributes](grouping.md) and
+[Suppressing cells](suppression.md) tell how each works.
+"""
 # In the order of the walk.
 VERBS = ["protect", "refine", "group", "partition", "measure", "verify", "tabulate", "primary", "suppress", "audit"]
 RESULTS = [
@@ -57,7 +60,7 @@ def page() -> str:
     for name in errors:
         parts += [f"### discreet.{name}\n", prose(documentation(getattr(discreet, name)))]
     parts.append("## Methods\n")
-    parts.append("By name, with `method=` and `params=`. [Methods](methods.md), [Grouping attributes](grouping.md) and\n[Suppressing cells](suppression.md) tell how each works.\n")
+    parts.append(METHODS)
     for family in methods.FAMILIES:
         parts.append(f"### {family.capitalize()} methods\n")
         entries = [entry for entry in methods.describe() if entry.family == family]
