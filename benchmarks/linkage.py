@@ -22,7 +22,7 @@ import numpy as np
 
 import discreet
 from discreet.kernels.arrays import Floats, Ints
-from discreet.measures.linkage import distance_linkage, sampled
+from discreet.measures.linkage import distance_linkage, draw_sample
 
 K = 5
 SAMPLE = 100_000
@@ -118,7 +118,7 @@ def measure(case: Case) -> dict[str, float]:
     candidates = released(points, case.noise)
     if case.swapped:
         points, candidates = candidates, points
-    queries = sampled(case.n, SAMPLE if case.sample else case.n, 1)
+    queries = draw_sample(case.n, SAMPLE if case.sample else case.n, 1)
     start = time.perf_counter()
     outcome = distance_linkage(points, candidates, queries=queries)
     result = {"seconds": time.perf_counter() - start, "rate": outcome.rate, "error": outcome.standard_error or 0.0}

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from discreet.tables.contributions import Contributions, tally
+from discreet.tables.tabulation import Contributions, tally
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import TOTAL, Hierarchy
 from discreet.tabular.linking import link

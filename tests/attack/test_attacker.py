@@ -18,7 +18,7 @@ from discreet.attack.system import System
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files import jj
 from discreet.tabular.hierarchy import Hierarchy
-from discreet.tabular.relations import built
+from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from tabulated import random_table
@@ -127,7 +127,7 @@ def test_relations_may_weigh_cells(seeds: range) -> None:
         rng = np.random.default_rng(seed)
         factors = rng.choice([-3.0, -1.0, 0.5, 2.0], len(held))[held.rows]
         order = rng.permutation(len(held.cells))
-        shuffled = built(
+        shuffled = build_relations(
             held.rows[order], held.cells[order], (held.coefficients * factors)[order], held.rhs, len(one.table)
         )
         plain = Table.of(
@@ -183,7 +183,7 @@ def test_cells_without_bounds_go_on_for_ever() -> None:
 
 
 def test_a_cell_that_counts_nothing_in_a_relation_is_not_bound_by_it() -> None:
-    relations = built([0, 0, 0, 0], [0, 1, 2, 3], [-1.0, 1.0, 1.0, 0.0], [0.0], 4)
+    relations = build_relations([0, 0, 0, 0], [0, 1, 2, 3], [-1.0, 1.0, 1.0, 0.0], [0.0], 4)
     table = Table.of([10, 4, 6, 5], relations=relations, status=np.array([0, 0, 0, PRIMARY], np.uint8))
     found = exact(table)
     assert (found.down.tolist(), found.up.tolist()) == ([5.0], [10.0])

@@ -11,7 +11,7 @@ from hypothesis import given
 from attacks import case, lines
 from discreet.attack.grid import Grid, grid_of
 from discreet.tabular.files import jj
-from discreet.tabular.relations import Relations, built
+from discreet.tabular.relations import Relations, build_relations
 from discreet.tabular.table import Table
 from tabulated import generators, random_table
 
@@ -77,11 +77,13 @@ def test_relations_in_any_order_have_the_same_grid(rng: np.random.Generator) -> 
     order = rng.permutation(len(held.cells))
     rows = rng.permutation(len(held))[held.rows]
     factors = rng.choice([1.0, -1.0], len(held))[held.rows]
-    shuffled = built(rows[order], held.cells[order], (held.coefficients * factors)[order], held.rhs, len(table))
+    shuffled = build_relations(
+        rows[order], held.cells[order], (held.coefficients * factors)[order], held.rhs, len(table)
+    )
     grid = grid_of(numbered(table, shuffled))
     if grid is not None:
         check_boxes(numbered(table, shuffled), grid, rng)
-    only_order = built(rows[order], held.cells[order], held.coefficients[order], held.rhs, len(table))
+    only_order = build_relations(rows[order], held.cells[order], held.coefficients[order], held.rhs, len(table))
     assert grid_of(numbered(table, only_order)) is not None
 
 
@@ -101,7 +103,7 @@ def test_no_grid_is_seen_where_relations_are_of_other_cells(rng: np.random.Gener
     else:  # lines that start anywhere
         shift = rng.integers(0, len(table), len(held))[held.rows]
         cells = (held.cells + shift) % len(table)
-    wrong = numbered(table, built(held.rows, cells, held.coefficients, held.rhs, len(table)))
+    wrong = numbered(table, build_relations(held.rows, cells, held.coefficients, held.rhs, len(table)))
     grid = grid_of(wrong)
     if grid is not None:
         check_boxes(wrong, grid, rng)
@@ -112,7 +114,7 @@ def test_lines_that_run_over_are_no_grid() -> None:
     across = [[0, 1, 2], [1, 2, 3], [5, 6, 7]]
     cells = np.array([cell for line in down + across for cell in line])
     rows = np.repeat(np.arange(6), 3)
-    table = Table.of(np.zeros(9), relations=built(rows, cells, np.tile([-1.0, 1.0, 1.0], 6), np.zeros(6), 9))
+    table = Table.of(np.zeros(9), relations=build_relations(rows, cells, np.tile([-1.0, 1.0, 1.0], 6), np.zeros(6), 9))
     assert grid_of(table) is None
 
 

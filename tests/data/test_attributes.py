@@ -205,7 +205,7 @@ def test_rounding_beyond_the_type_widens_it(dtype: pl.DataType, values: list[obj
     attribute = read(accept(column.to_frame()), digits={"x": -1})
     released = attribute.column(np.array([127.0, 96.0]))
     assert released.cast(pl.Float64).to_list() == [130.0, 100.0]
-    assert attribute.as_written(np.array([127.0, 96.0])).tolist() == [130.0, 100.0]
+    assert attribute.round_values(np.array([127.0, 96.0])).tolist() == [130.0, 100.0]
 
 
 def test_the_categories_of_a_type_are_not_quoted() -> None:

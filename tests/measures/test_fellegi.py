@@ -127,7 +127,7 @@ def test_too_many_pairs_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = blurred(3000, 5, 6, 0.2, 2)
     whole = probabilistic_linkage(x, y)
     distinct = len(np.unique(y, axis=0))
-    monkeypatch.setattr(fellegi, "PAIRS", 600 * distinct)
+    monkeypatch.setattr(fellegi, "MOST_PAIRS", 600 * distinct)
     part = probabilistic_linkage(x, y, seed=3)
     assert len(part.queries) == len(part.credits) == 600
     assert part.standard_error is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import discreet
-from discreet.measures.linkage import distance_linkage, sampled, subset_linkage
+from discreet.measures.linkage import distance_linkage, draw_sample, subset_linkage
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -133,7 +133,7 @@ def test_a_sample_estimates_the_rate_of_all() -> None:
     whole = distance_linkage(x, y)
     errors = []
     for seed in range(20):
-        queries = sampled(20_000, 2_000, seed)
+        queries = draw_sample(20_000, 2_000, seed)
         part = distance_linkage(x, y, queries=queries)
         assert (part.credits == whole.credits[queries]).all()
         assert part.standard_error is not None
@@ -144,10 +144,10 @@ def test_a_sample_estimates_the_rate_of_all() -> None:
 
 
 def test_a_sample_is_of_different_records_and_repeatable() -> None:
-    rows = sampled(1000, 300, 7)
+    rows = draw_sample(1000, 300, 7)
     assert len(np.unique(rows)) == 300
-    assert rows.tolist() == sampled(1000, 300, 7).tolist() != sampled(1000, 300, 8).tolist()
-    assert sampled(5, 300, 7).tolist() == [0, 1, 2, 3, 4]
+    assert rows.tolist() == draw_sample(1000, 300, 7).tolist() != draw_sample(1000, 300, 8).tolist()
+    assert draw_sample(5, 300, 7).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_subsets_are_averaged() -> None:
@@ -183,7 +183,7 @@ def test_subsets_are_averaged() -> None:
         (lambda x: distance_linkage(x[:0], x[:0]), "at least one record"),
         (lambda x: subset_linkage(x, x, [slice(0, 1)] * 20, 10), "184,756 subsets of 10, more than 5,000"),
         (lambda x: subset_linkage(x, x, [slice(0, 1)], 2), "1 to 1"),
-        (lambda x: sampled(10, 0, 0), "at least 1"),
+        (lambda x: draw_sample(10, 0, 0), "at least 1"),
     ],
 )
 def test_what_cannot_be_linked_is_refused_in_words(call: Callable[[Floats], object], words: str) -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.tables.manual import named
+from discreet.tables.manual import read_cells
 from discreet.tables.tabulate import tabulate
-from discreet.tabular.relations import built
+from discreet.tabular.relations import build_relations
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, Table
 from tabulated import cell_of, names_of, tables
 
@@ -39,7 +39,7 @@ def test_all_forms_name_the_same_cells(table: Table, data: st.DataObject) -> Non
         pl.DataFrame(rows),
         pl.DataFrame({"cell": wanted}),
     ):
-        found = named(table, form)
+        found = read_cells(table, form)
         assert found.cells.tolist() == wanted
         assert (found.status == PRIMARY).all()
         assert np.isnan(found.lpl).all()
@@ -49,36 +49,36 @@ def test_all_forms_name_the_same_cells(table: Table, data: st.DataObject) -> Non
 def test_a_file_says_status_and_levels(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "cells.csv"
     path.write_text("region,size,status,lpl,upl\nn,1,u,5,7.5\nn,2, Z ,,\ns,Total,safe,,\nTotal,1,unsafe,,2\n")
-    found = named(table, path)
+    found = read_cells(table, path)
     assert found.cells.tolist() == [
         cell_of(table, *codes) for codes in (("n", "1"), ("n", "2"), ("s", "Total"), ("Total", "1"))
     ]
     assert found.status.tolist() == [PRIMARY, FIXED, SAFE, PRIMARY]
     np.testing.assert_array_equal(found.lpl, [5, np.nan, np.nan, np.nan])
     np.testing.assert_array_equal(found.upl, [7.5, np.nan, np.nan, 2])
-    assert named(table, str(path)).cells.tolist() == found.cells.tolist()
+    assert read_cells(table, str(path)).cells.tolist() == found.cells.tolist()
 
 
 def test_numbers_name_the_cells_of_a_table_without_dimensions() -> None:
-    bare = Table.of([3.0, 1.0, 2.0], relations=built([0, 0, 0], [0, 1, 2], [-1, 1, 1], [0], 3))
-    assert named(bare, [2, np.int64(0)]).cells.tolist() == [2, 0]
-    assert named(bare, pl.DataFrame({"cell": [1], "status": ["z"]})).status.tolist() == [FIXED]
+    bare = Table.of([3.0, 1.0, 2.0], relations=build_relations([0, 0, 0], [0, 1, 2], [-1, 1, 1], [0], 3))
+    assert read_cells(bare, [2, np.int64(0)]).cells.tolist() == [2, 0]
+    assert read_cells(bare, pl.DataFrame({"cell": [1], "status": ["z"]})).status.tolist() == [FIXED]
     mistaken: list[Any] = [[("n",)], [{}]]
     for wrong in mistaken:
         with pytest.raises(InputError, match="has no named dimensions; name its cells by their numbers"):
-            named(bare, wrong)
+            read_cells(bare, wrong)
     with pytest.raises(InputError, match=r"has no column cell; a list of cells names them by cell"):
-        named(bare, pl.DataFrame({"n": [1]}))
+        read_cells(bare, pl.DataFrame({"n": [1]}))
 
 
 def test_one_code_names_a_cell_of_one_dimension() -> None:
     table = tabulate(FRAME, by=["region"], value="sales")
-    assert named(table, ["n", ("s",)]).cells.tolist() == [cell_of(table, "n"), cell_of(table, "s")]
+    assert read_cells(table, ["n", ("s",)]).cells.tolist() == [cell_of(table, "n"), cell_of(table, "s")]
 
 
 def test_codes_that_are_numbers_are_taken_as_text(table: Table) -> None:
-    assert named(table, [("n", 1)]).cells.tolist() == [cell_of(table, "n", "1")]
-    assert named(table, pl.DataFrame({"region": ["n"], "size": [2]})).cells.tolist() == [cell_of(table, "n", "2")]
+    assert read_cells(table, [("n", 1)]).cells.tolist() == [cell_of(table, "n", "1")]
+    assert read_cells(table, pl.DataFrame({"region": ["n"], "size": [2]})).cells.tolist() == [cell_of(table, "n", "2")]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_codes_that_are_numbers_are_taken_as_text(table: Table) -> None:
 )
 def test_what_names_no_cell_is_refused(table: Table, manual: Any, words: str) -> None:
     with pytest.raises(InputError, match=words) as error:
-        named(table, manual)
+        read_cells(table, manual)
     assert "731609" not in str(error.value)
 
 
@@ -117,7 +117,7 @@ def test_a_wrong_line_of_a_file_is_named(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "cells.csv"
     path.write_text("region,size,status\nn,1,u\nn,3,u\n")
     with pytest.raises(InputError, match=r"cells\.csv, line 3: '3' is no code of 'size'"):
-        named(table, path)
+        read_cells(table, path)
     path.write_text("region,size,status\nn,1,u\nn,2,?\n")
     with pytest.raises(InputError, match=r"cells\.csv, line 3: the status must be u, s or z"):
-        named(table, path)
+        read_cells(table, path)

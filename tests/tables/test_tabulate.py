@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import InputError
-from discreet.tables import contributions as tallying
-from discreet.tables.contributions import Contributions
+from discreet.tables import tabulation as tallying
+from discreet.tables.tabulation import Contributions
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import Table
@@ -369,7 +369,7 @@ def test_what_cannot_be_tabulated_is_refused_without_a_value(changes: dict[str, 
 
 
 def test_a_complete_table_of_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tallying, "MOST", 8)
+    monkeypatch.setattr(tallying, "MOST_CELLS", 8)
     assert len(discreet.tabulate(FRAME, by=["region", "size"])) == 9
     with pytest.raises(InputError, match="the table would have 9 cells with its empty ones; leave the empty ones out"):
         discreet.tabulate(FRAME, by=["region", "size"], complete=True)

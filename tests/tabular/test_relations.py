@@ -12,7 +12,7 @@ from discreet.errors import InputError
 from discreet.tabular import relations
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
-from discreet.tabular.relations import Places, built, relations_of, whole
+from discreet.tabular.relations import Places, build_relations, relations_of, whole
 from discreet.tabular.table import Table
 from tabulated import (
     cell_of,
@@ -147,7 +147,7 @@ def test_every_view_of_the_relations_is_the_same_matrix(table: Table) -> None:
 
 
 def test_entries_may_come_in_any_order_and_sum_to_a_number() -> None:
-    made = built([2, 0, 2, 0], [3, 0, 1, 2], [1, -1, -1, 1], [0, 5, 7], 4)
+    made = build_relations([2, 0, 2, 0], [3, 0, 1, 2], [1, -1, -1, 1], [0, 5, 7], 4)
     assert made.starts.tolist() == [0, 2, 2, 4]
     assert made.of(0).tolist() == [0, 2]
     assert made.of(1).tolist() == []
@@ -178,7 +178,7 @@ def test_a_large_sparse_table_has_the_same_relations(rng: np.random.Generator, d
     codes = sorted({cell for row in base for cell in product(*((0, int(code)) for code in row))})
     places = np.array(codes, dtype=np.int32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relations, "DENSE", 1 << 25 if dense else 0)
+        patch.setattr(relations, "MOST_DENSE_KEYS", 1 << 25 if dense else 0)
         found = Places([leaves + 1] * 4, places)
         assert (found.lookup is not None) == dense
         made = relations_of(dimensions, whole(dimensions), places, found)
@@ -191,7 +191,7 @@ def test_places_find_every_cell_and_no_other(rng: np.random.Generator, dense: bo
     sizes = [int(size) for size in rng.integers(20, 30, 3)]
     codes = np.stack([rng.integers(0, size, 40) for size in sizes], axis=1).astype(np.int32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relations, "DENSE", 1 << 25 if dense else 0)
+        patch.setattr(relations, "MOST_DENSE_KEYS", 1 << 25 if dense else 0)
         places = Places(sizes, codes)
     every = {tuple(row) for row in codes.tolist()}
     first = {code: next(at for at, row in enumerate(codes.tolist()) if tuple(row) == code) for code in every}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.tables.contributions import Contributions
+from discreet.tables.tabulation import Contributions
 from discreet.tabular import rules
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
@@ -258,7 +258,7 @@ def test_threshold_and_zeros_take_negative_values() -> None:
 
 def test_rules_say_in_words_what_they_do() -> None:
     made = [rules.p_percent(15, 2), rules.dominance(1, 75), rules.threshold(3, 30), rules.zeros(1), rules.request(70)]
-    told = rules.told(made)
+    told = rules.describe(made)
     assert list(told) == ["p", "dominance", "threshold", "zero", "request"]
     assert told["p"] == "the largest known to within 15 % by 2 others together"
     assert "by who knew it to within 60 %" in rules.prior_posterior(15, 60, 1).words

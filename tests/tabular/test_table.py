@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
-from discreet.tabular.relations import built
+from discreet.tabular.relations import build_relations
 from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE, SECONDARY, Table, decimals_of, usual_bounds
 from tabulated import cell_of, tables
 
@@ -173,10 +173,10 @@ def test_cells_and_relations_are_called_by_their_codes_or_numbers() -> None:
     told = {table.relation_name(at) for at in range(len(table.relations))}
     assert any("(the total size=small × region=Total over 'region')" in words for words in told)
     assert len(told) == 6
-    bare = Table.of([3.0, 1.0, 2.0], relations=built([0, 0, 0], [0, 1, 2], [-1, 1, 1], [0], 3))
+    bare = Table.of([3.0, 1.0, 2.0], relations=build_relations([0, 0, 0], [0, 1, 2], [-1, 1, 1], [0], 3))
     assert bare.name(2) == "cell 2"
     assert bare.relation_name(0) == "relation 0 (the total is cell 0)"
-    odd = Table.of([3.0, 1.0, 2.0], relations=built([0, 0, 0], [0, 1, 2], [1, 1, 1], [6], 3))
+    odd = Table.of([3.0, 1.0, 2.0], relations=build_relations([0, 0, 0], [0, 1, 2], [1, 1, 1], [6], 3))
     assert odd.relation_name(0) == "relation 0 (of cell 0, cell 1, cell 2)"
     odd.check_sums()
     with pytest.raises(InputError, match="1 of 1 relations, most of all relation 0"):

@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.tables.primary import primary
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.files import codevalue, jj
-from discreet.tabular.files.formats import rendered
+from discreet.tabular.files.formats import render
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import refuted
@@ -100,7 +100,7 @@ def test_unsafe_cells_that_are_published_are_told(kind: str, tmp_path: Path) -> 
         path.write_text(codevalue.text(laid(table, status)), encoding="utf-8")
         said = audit(table, pattern=path)
     else:
-        for name, content in rendered(laid(table, status), path).items():
+        for name, content in render(laid(table, status), path).items():
             name.write_bytes(content)
         said = audit(table, pattern=path)
     assert not said

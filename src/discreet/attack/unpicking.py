@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.unpicking import unpick as eliminate
-from discreet.tabular.relations import built
+from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, Table
 
 
@@ -30,7 +30,7 @@ def unpick(table: Table, hidden: NDArray[np.bool_] | None = None) -> NDArray[np.
     if not held.coefficients.all():
         # A cell that counts for nothing in a relation is not part of it.
         counting = held.coefficients != 0
-        held = built(held.rows[counting], held.cells[counting], held.coefficients[counting], held.rhs, held.n)
+        held = build_relations(held.rows[counting], held.cells[counting], held.coefficients[counting], held.rhs, held.n)
     starts, relations, _ = held.by_cell
     return eliminate(held.starts, held.cells, starts, relations, suppressed)
 

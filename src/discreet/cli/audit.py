@@ -114,12 +114,12 @@ def _check(intervals: Path | None, certificate: Path | None) -> None:
 
 
 def _contents(found: Audit, table: Path, intervals: Path | None, certificate: Path | None) -> dict[Path, bytes]:
-    from discreet.release.atomic import rendered_frame
+    from discreet.release.atomic import render_frame
 
     contents: dict[Path, bytes] = {}
     if intervals is not None:
         about = {"table": table.name, "strict": found.strict, "verdict": "protected" if found else "not protected"}
-        contents |= rendered_frame(found.intervals(), intervals, "discreet/intervals/1", about)
+        contents |= render_frame(found.intervals(), intervals, "discreet/intervals/1", about)
     if certificate is not None and found.certificate is not None:
         contents[certificate] = found.certificate.text().encode()
     return contents

@@ -62,7 +62,7 @@ def convert(
 
 
 def _table(given: Path, out: Path, meta: Path | None, force: bool) -> None:
-    from discreet.tabular.files.formats import check_table_format, read_table, rendered
+    from discreet.tabular.files.formats import check_table_format, read_table, render
 
     suffix = check_table_format(out, writing=True)
     if given.suffix.lower() == ".txt":
@@ -71,7 +71,7 @@ def _table(given: Path, out: Path, meta: Path | None, force: bool) -> None:
             "nothing of hierarchies, so no table can be read from it"
         )
     table = read_table(given, meta=meta)
-    contents = rendered(table, out)
+    contents = render(table, out)
     _write({path: _saver(data) for path, data in contents.items()}, [given, *_described(given, meta)], force)
     _tell(contents, table.notes)
     if suffix in _LOST and (table.dimensions or not suffix.startswith(".jj")):

@@ -80,7 +80,7 @@ def _tables(folder: Path, kind: str, sensitive: float, zeros: float, seed: int, 
     from discreet.release.atomic import AtomicFiles
     from discreet.tables.primary import primary
     from discreet.tables.tabulate import tabulate
-    from discreet.tabular.files.formats import rendered
+    from discreet.tabular.files.formats import render
 
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file, not a folder; name the folder to write the example to")
@@ -98,7 +98,7 @@ def _tables(folder: Path, kind: str, sensitive: float, zeros: float, seed: int, 
         report("writing", 0.0)
         contents = {targets[0]: frame.write_csv().encode()}
         contents |= {nested[name]: one.to_hrc().encode() for name, one in hierarchies.items()}
-        contents |= rendered(table, targets[-2]) | rendered(table, targets[-1])
+        contents |= render(table, targets[-2]) | render(table, targets[-1])
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         with AtomicFiles(contents, force=force) as files:

@@ -66,7 +66,7 @@ def measure(
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, read_recorded, record_of, write
     from discreet.release.atomic import AtomicFiles, spare
-    from discreet.release.evidence import as_json, described, evidence
+    from discreet.release.evidence import as_json, describe_input, evidence
 
     if per_record:
         format_name = check_writable_format(per_record)
@@ -116,8 +116,8 @@ def measure(
             "measures",
             parameters={"alignment": found.alignment, "choices": asdict(found.choices)},
             measures=found.figures,
-            given=described(before, before.frame.height, before.frame.width),
-            output=described(after, after.frame.height, after.frame.width),
+            given=describe_input(before, before.frame.height, before.frame.width),
+            output=describe_input(after, after.frame.height, after.frame.width),
             notes=found.notes,
         )
         print(as_json(account))

@@ -1,10 +1,7 @@
-"""A quasi-identifier as numbers or codes, and how an aggregate of it is written back.
+"""Quasi-identifiers as arrays of numbers or codes: of what kind each is, how it is read, and how it is written back.
 
-What kind of attribute a column is: declared, else what the data declares of itself, else what its values are.
-
-Columns read as attributes, by their declaration.
-
-One attribute in two files: read the same way in both, whoever wrote them.
+The kind is the declared one, else the one that the data declares of itself, else what the values are. An attribute that
+stands in two files, an original and its release, is read the same way in both, whoever wrote them.
 """
 
 from __future__ import annotations
@@ -21,6 +18,9 @@ from discreet.data.values import DateForm, find_form, leading_zeros, read_dates,
 from discreet.errors import InputError
 
 Values = NDArray[np.float64]
+
+# Squares of larger numbers could overflow.
+LARGEST_NUMBER = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,8 @@ class Attribute:
     missing: str = "separate"
     digits: int | None = None
 
-    def as_written(self, values: Values) -> Values:
+    def round_values(self, values: Values) -> Values:
         """Released values as they will stand in the column: rounded to its digits, its days or its type."""
-
         if self.categories is not None:
             return values
         if self.form is not None:
@@ -73,7 +72,6 @@ class Attribute:
 
     def column(self, values: Values) -> pl.Series:
         """Released values as a column, in the type that came in where the values allow it."""
-
         if self.categories is not None:
             codes = pl.Series(np.where(np.isnan(values), 0, values).astype(np.int64))
             codes = codes.set(pl.Series(np.isnan(values)), None)
@@ -85,13 +83,13 @@ class Attribute:
             return column.cast(pl.String).cast(pl.Enum([text for text in column.dtype.categories if text in used]))
         if self.form is not None:
             return write_dates(values, self.form, self.dtype).alias(self.name)
-        column = pl.Series(self.name, self.as_written(values), dtype=pl.Float64, nan_to_null=True)
+        column = pl.Series(self.name, self.round_values(values), dtype=pl.Float64, nan_to_null=True)
         if self.integral and self.digits is not None and self.digits <= 0:
-            return _narrowed(column, self.dtype if self.dtype.is_integer() else pl.Int64())
-        return _narrowed(column, self.dtype) if self.dtype.is_float() or self.dtype.is_decimal() else column
+            return _narrow(column, self.dtype if self.dtype.is_integer() else pl.Int64())
+        return _narrow(column, self.dtype) if self.dtype.is_float() or self.dtype.is_decimal() else column
 
 
-def _narrowed(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+def _narrow(column: pl.Series, dtype: pl.DataType) -> pl.Series:
     """The column in another type if that holds every value (rounding to 130 leaves the range of 8-bit integers)."""
     narrow = column.cast(dtype, strict=False)
     return column if narrow.null_count() > column.null_count() else narrow
@@ -99,7 +97,6 @@ def _narrowed(column: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 def kind_of(dataset: Dataset, said: Declaration) -> tuple[str, tuple[str, ...] | None, str]:
     """The kind of a column, its order if it has one, and in words what was assumed, if anything."""
-
     if said.kind is not None:
         return said.kind, said.order, ""
     name = said.name
@@ -144,7 +141,6 @@ def _kind_of_text(dataset: Dataset, column: pl.Series) -> tuple[str, None, str]:
 
 def read_attribute(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]:
     """Read a quasi-identifier by its declaration, and say what was assumed."""
-
     column = dataset.frame[said.name]
     if column.null_count() == len(column):
         raise InputError(
@@ -178,7 +174,7 @@ def read_confidential(dataset: Dataset, said: Declaration) -> Attribute | None:
     categories.
     """
     column = dataset.frame[said.name]
-    if column.null_count() == len(column) or not comparable(column.dtype):
+    if column.null_count() == len(column) or not is_comparable(column.dtype):
         return None
     try:
         return read_attribute(dataset, said)[0]
@@ -186,14 +182,12 @@ def read_confidential(dataset: Dataset, said: Declaration) -> Attribute | None:
         return read_attribute(dataset, replace(said, kind="nominal", order=None, aggregate=None, digits=None))[0]
 
 
-def comparable(dtype: pl.DataType) -> bool:
+def is_comparable(dtype: pl.DataType) -> bool:
     """Whether values of a type can be written as texts; lists, structures, bytes and spans of time cannot."""
-
     return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object)
 
 
 def _numeric(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> Attribute:
-
     if column.dtype == pl.String:
         numbers, wrong = read_numbers(column, dataset.decimal)
         if len(wrong):
@@ -230,8 +224,7 @@ def _date(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> Att
 
 
 def _categories(dataset: Dataset, column: pl.Series, order: tuple[str, ...] | None, kind: str) -> Attribute:
-
-    if not comparable(column.dtype):
+    if not is_comparable(column.dtype):
         raise InputError(
             f"{dataset.name}: column '{column.name}' is of type {column.dtype.base_type()}, which has no categories"
         )
@@ -241,7 +234,7 @@ def _categories(dataset: Dataset, column: pl.Series, order: tuple[str, ...] | No
     # Each category as text, to order by, and as it came in, to be written.
     present = pl.DataFrame({"text": texts, "value": column}).drop_nulls().unique("text", maintain_order=True)
     if order is None:
-        order = tuple(_ordered(dataset, present, column.name, kind))
+        order = tuple(_order_categories(dataset, present, column.name, kind))
     codes = texts.replace_strict(list(order), list(range(len(order))), default=None, return_dtype=pl.Int64)
     wrong = np.flatnonzero((codes.is_null() & texts.is_not_null()).to_numpy())
     if len(wrong):
@@ -257,9 +250,8 @@ def _categories(dataset: Dataset, column: pl.Series, order: tuple[str, ...] | No
     return Attribute(column.name, kind, values, column.dtype, categories=categories.alias(column.name))
 
 
-def _ordered(dataset: Dataset, present: pl.DataFrame, name: str, kind: str) -> list[str]:
+def _order_categories(dataset: Dataset, present: pl.DataFrame, name: str, kind: str) -> list[str]:
     """Categories in alphabetical order if nominal, else by number, since nothing else was said."""
-
     if kind == "nominal":
         return present["text"].sort().to_list()
     if present["value"].dtype.is_numeric() or present["value"].dtype in (pl.Boolean, pl.Date, pl.Datetime):
@@ -276,10 +268,6 @@ def _ordered(dataset: Dataset, present: pl.DataFrame, name: str, kind: str) -> l
 _READERS = {"numeric": _numeric, "date": _date, "ordinal": _categories, "nominal": _categories}
 
 
-# Squares of larger numbers could overflow.
-LARGEST = 1e150
-
-
 def read_pair(original: Dataset, release: Dataset, said: Declaration) -> tuple[Attribute, Values, str, str]:
     """An attribute of the original, its values in the release, what was assumed, and what should be noted of it.
 
@@ -294,33 +282,27 @@ def read_pair(original: Dataset, release: Dataset, said: Declaration) -> tuple[A
     if release.frame[name].null_count() == release.frame.height:
         # A column that was blanked altogether has no type of its own.
         attribute, assumed = read_attribute(original, said)
-        return attribute, _nothing(release.frame.height), assumed, f"'{name}' has no value in the release"
+        return attribute, np.full(release.frame.height, np.nan), assumed, f"'{name}' has no value in the release"
     kind, order, assumed = kind_of(original, said)
-    told = replace(said, kind=kind, order=order, aggregate=None, digits=None)
+    declared = replace(said, kind=kind, order=order, aggregate=None, digits=None)
     if kind in ("numeric", "date"):
-        before, after = read_attribute(original, told)[0], read_attribute(release, told)[0]
-        _computable(release, name, after.values)
-        return before, _same_unit(before, after), assumed, ""
-    both, height = _together(original, release, name), original.frame.height
-    attribute, _ = read_attribute(both, replace(told, order=_as_written(order, both)))
+        before, after = read_attribute(original, declared)[0], read_attribute(release, declared)[0]
+        _check_computable(release, name, after.values)
+        return before, _convert_unit(before, after), assumed, ""
+    both, height = _join(original, release, name), original.frame.height
+    attribute, _ = read_attribute(both, replace(declared, order=_spell_order(order, both)))
     mine, theirs = attribute.values[:height], attribute.values[height:]
     strange = len(set(theirs[theirs == theirs].tolist()) - set(mine.tolist()))
     note = f"'{name}' has {strange} categories in the release that the original has not" if strange else ""
     return replace(attribute, values=mine), theirs, assumed, note
 
 
-def _computable(release: Dataset, name: str, values: Values) -> None:
-
-    if np.nanmax(np.abs(values)) > LARGEST:
+def _check_computable(release: Dataset, name: str, values: Values) -> None:
+    if np.nanmax(np.abs(values)) > LARGEST_NUMBER:
         raise InputError(f"{release.name}: column '{name}' has numbers too large to compute with; rescale both files")
 
 
-def _nothing(height: int) -> Values:
-
-    return np.full(height, np.nan)
-
-
-def _same_unit(before: Attribute, after: Attribute) -> Values:
+def _convert_unit(before: Attribute, after: Attribute) -> Values:
     """Days and microseconds brought to the unit of the original."""
     if before.form is None or after.form is None or before.form.days == after.form.days:
         return after.values
@@ -328,13 +310,12 @@ def _same_unit(before: Attribute, after: Attribute) -> Values:
     return after.values / per_day if before.form.days else after.values * per_day
 
 
-def _together(original: Dataset, release: Dataset, name: str) -> Dataset:
+def _join(original: Dataset, release: Dataset, name: str) -> Dataset:
     """The two columns as one, of text; rows of the release come after those of the original."""
-
     columns = [original.frame[name].cast(pl.String), release.frame[name].cast(pl.String)]
     if not set(columns[1].unique()) <= set(columns[0].unique()):
         # Another spelling of the same codes, most likely.
-        columns = [_plain(original.frame[name], original), _plain(release.frame[name], release)]
+        columns = [_normalize(original.frame[name], original), _normalize(release.frame[name], release)]
     joined = pl.concat(columns)
     height = original.frame.height
 
@@ -345,9 +326,8 @@ def _together(original: Dataset, release: Dataset, name: str) -> Dataset:
     return Dataset(joined.to_frame(), f"{original.name} and {release.name}", place, textual=True)
 
 
-def _plain(column: pl.Series, dataset: Dataset) -> pl.Series:
+def _normalize(column: pl.Series, dataset: Dataset) -> pl.Series:
     """Numbers and truth values in one spelling, so that 1, 1.0 and "1" are the same code, and True and true."""
-
     if column.dtype.is_numeric():
         return column.cast(pl.Float64).cast(pl.String)
     text = column.cast(pl.String)
@@ -357,7 +337,7 @@ def _plain(column: pl.Series, dataset: Dataset) -> pl.Series:
     return text if len(wrong) else numbers.cast(pl.String)
 
 
-def _as_written(order: tuple[str, ...] | None, both: Dataset) -> tuple[str, ...] | None:
+def _spell_order(order: tuple[str, ...] | None, both: Dataset) -> tuple[str, ...] | None:
     """A declared order in the spelling of the joined column."""
     if order is None:
         return None
@@ -365,4 +345,4 @@ def _as_written(order: tuple[str, ...] | None, both: Dataset) -> tuple[str, ...]
     present = set(both.frame.to_series().drop_nulls().unique().to_list())
     if present <= set(order):
         return order
-    return tuple(_plain(pl.Series([category]), both)[0] or category for category in order)
+    return tuple(_normalize(pl.Series([category]), both)[0] or category for category in order)

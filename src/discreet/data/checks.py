@@ -14,7 +14,7 @@ from discreet.errors import InputError
 SHOWN = 5
 
 
-def listed(items: Sequence[str]) -> str:
+def itemize(items: Sequence[str]) -> str:
     """Join the first few items with commas and count the rest."""
     rest = len(items) - SHOWN
     return ", ".join(items[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
@@ -49,16 +49,16 @@ def check_names(path: Path, names: Sequence[str], *, nameable: bool = True) -> N
     """
     blank = [str(i) for i, name in enumerate(names, 1) if not name.strip()]
     if blank:
-        raise InputError(f"{path.name}: no name for column {listed(blank)}; give every column a name")
+        raise InputError(f"{path.name}: no name for column {itemize(blank)}; give every column a name")
     places: dict[str, list[str]] = {}
     for position, name in enumerate(names, 1):
         places.setdefault(name, []).append(str(position))
     repeated = {name: at for name, at in places.items() if len(at) > 1}
     if repeated and nameable:
-        told = listed([f"'{name}' (columns {', '.join(at)})" for name, at in repeated.items()])
+        told = itemize([f"'{name}' (columns {', '.join(at)})" for name, at in repeated.items()])
         raise InputError(f"{path.name}: column names occur more than once: {told}; give every column its own name")
     if repeated:
-        told = listed([", ".join(at) for at in repeated.values()])
+        told = itemize([", ".join(at) for at in repeated.values()])
         raise InputError(
             f"{path.name}: columns {told} have the same name in the first line; give every column its own name, or, if "
             "the first line is a record, pass --header no"

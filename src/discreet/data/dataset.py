@@ -1,8 +1,6 @@
-"""Microdata as it came in, as a polars frame inside, and the way back to the kind it was.
+"""Microdata as it came in, a file or a frame of pandas, polars or Arrow: a polars frame inside, and the way back.
 
-pandas, polars and Arrow frames: in as polars, out as what they were, with types as faithful as can be.
-
-Kinds of columns that a statistical file declares itself, by measurement levels and value labels.
+What the data declares of its own columns, by ordered categories, measurement levels or value labels, is kept as hints.
 """
 
 from __future__ import annotations
@@ -22,6 +20,10 @@ from discreet.data.files import read
 from discreet.data.files.arrow import to_frame
 from discreet.data.files.source import Source
 from discreet.errors import InputError
+
+# Column → (kind, order, why it is taken so).
+Hints = dict[str, tuple[str, tuple[str, ...] | None, str]]
+Restore = Callable[[pl.DataFrame, Collection[str]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +60,10 @@ class Dataset:
     textual: bool = False
     decimal: str = "."
     notes: tuple[str, ...] = ()
-    hints: dict[str, tuple[str, tuple[str, ...] | None, str]] = field(default_factory=dict)
+    hints: Hints = field(default_factory=dict)
     named: bool = True
     source: Source | None = None
-    restore: Callable[[pl.DataFrame, Collection[str]], Any] = lambda released, untouched: released
+    restore: Restore = lambda released, untouched: released
 
     @property
     def hint(self) -> str:
@@ -78,7 +80,6 @@ class Dataset:
 
 def accept(data: Any, called: str = "the frame") -> Dataset:
     """Take in a file's path, a `Source`, or a pandas, polars or Arrow frame, and what to call a frame in messages."""
-
     if isinstance(data, str | Path):
         data = read(data)
     dataset = _from_source(data) if isinstance(data, Source) else _from_frame(data, called)
@@ -88,7 +89,6 @@ def accept(data: Any, called: str = "the frame") -> Dataset:
 
 
 def _from_source(source: Source) -> Dataset:
-
     return Dataset(
         source.frame,
         source.path.name,
@@ -96,14 +96,13 @@ def _from_source(source: Source) -> Dataset:
         textual=source.format in ("csv", "excel"),
         decimal=source.dialect.decimal if source.dialect else ".",
         notes=source.notes,
-        hints=declared_kinds(source),
+        hints=find_declared_kinds(source),
         named=source.named,
         source=source,
     )
 
 
 def _from_frame(data: Any, called: str) -> Dataset:
-
     if isinstance(data, pl.LazyFrame):
         raise InputError("a lazy frame was given; collect() it first")
     try:
@@ -126,12 +125,8 @@ def _from_frame(data: Any, called: str) -> Dataset:
     )
 
 
-Restore = Callable[[pl.DataFrame, Collection[str]], Any]
-
-
 def to_polars(outside: nw.DataFrame[Any]) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """A polars frame with NaN as null, and the assumptions that made it so."""
-
     names = outside.columns
     if len(set(names)) < len(names):
         twice = sorted({str(name) for name in names if names.count(name) > 1})
@@ -154,7 +149,6 @@ def to_polars(outside: nw.DataFrame[Any]) -> tuple[pl.DataFrame, tuple[str, ...]
 
 
 def _column(name: str, series: Any) -> pl.Series:
-
     try:
         return pl.Series(pl.from_pandas(series.rename(name), nan_to_null=True))
     except Exception:
@@ -170,7 +164,7 @@ def _plain_index(native: Any) -> bool:
     return isinstance(native.index, pd.RangeIndex)
 
 
-def hints_of(data: Any) -> dict[str, tuple[str, tuple[str, ...] | None, str]]:
+def hints_of(data: Any) -> Hints:
     """Categories are a declaration: of an ordinal attribute if they are ordered, else of a nominal one."""
     library = type(data).__module__.split(".")[0]
     found: list[tuple[str, bool, list[Any]]] = []
@@ -228,7 +222,6 @@ def _as_pandas(original: Any, schema: pl.Schema, released: pl.DataFrame, untouch
 
 
 def _as_arrow(original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str]) -> Any:
-
     columns = {}
     for name in released.columns:
         column = original.column(name) if name in untouched else released[name].to_arrow()
@@ -241,10 +234,7 @@ def _as_arrow(original: Any, schema: pl.Schema, released: pl.DataFrame, untouche
     return pa.table(columns)
 
 
-Hints = dict[str, tuple[str, tuple[str, ...] | None, str]]
-
-
-def declared_kinds(source: Source) -> Hints:
+def find_declared_kinds(source: Source) -> Hints:
     """Columns that the file says are nominal or ordinal: name → (kind, order, why).
 
     A measurement level of nominal or ordinal is a declaration. So are value labels for all codes that occur: the mean
@@ -254,7 +244,7 @@ def declared_kinds(source: Source) -> Hints:
         return {}
     hints: Hints = {}
     for name, labels in source.labels.values.items():
-        if name in source.frame.columns and _covered(source, name, set(labels)):
+        if name in source.frame.columns and _is_covered(source, name, set(labels)):
             hints[name] = (
                 "nominal",
                 None,
@@ -268,6 +258,6 @@ def declared_kinds(source: Source) -> Hints:
     return hints
 
 
-def _covered(source: Source, name: str, codes: set[object]) -> bool:
+def _is_covered(source: Source, name: str, codes: set[object]) -> bool:
     present = source.frame[name].drop_nulls().unique().to_list()
     return bool(present) and all(value in codes for value in present)

@@ -34,7 +34,6 @@ class Axis:
 
     def place(self, values: Values, out: NDArray[np.float64]) -> None:
         """Write the coordinates of values into the columns of `out`."""
-
         if not self.width:
             return
         missing = np.isnan(values)
@@ -58,7 +57,6 @@ class Embedding:
 
     def points(self, columns: Sequence[Values]) -> NDArray[np.float64]:
         """Vectors of records given the values of each attribute."""
-
         points = np.zeros((len(columns[0]), sum(axis.width for axis in self.axes)))
         for axis, values, span in zip(self.axes, columns, self.spans(), strict=True):
             axis.place(values, points[:, span])
@@ -85,7 +83,6 @@ def embed(attributes: Sequence[Attribute]) -> tuple[Embedding, list[str]]:
 
 
 def _axis(attribute: Attribute) -> Axis:
-
     seen = attribute.values[~np.isnan(attribute.values)]
     nothing = Axis(attribute.name, np.zeros(0), 0.0)
     if attribute.weight == 0 or seen.min() == seen.max():
@@ -108,7 +105,6 @@ def _axis(attribute: Attribute) -> Axis:
 
 
 def _simplex(attribute: Attribute, seen: Values, strength: float) -> Axis:
-
     count = len(attribute.categories if attribute.categories is not None else ())
     if count > MOST_CATEGORIES:
         raise InputError(
@@ -121,6 +117,5 @@ def _simplex(attribute: Attribute, seen: Values, strength: float) -> Axis:
 
 def _mid_ranks(seen: Values, count: int) -> NDArray[np.float64]:
     """The mid-rank of each category: the mean rank of the records that have it."""
-
     sizes = np.bincount(seen.astype(np.int64), minlength=count)
     return np.cumsum(sizes) - (sizes - 1) / 2.0

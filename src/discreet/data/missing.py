@@ -37,7 +37,6 @@ def pattern_classes(
     finds, until k of them show the same pattern. Records of patterns that are large enough are never touched: a small
     pattern can join a large one only by taking on all of its blanks.
     """
-
     words = _words(missing)
     if words.shape[1] == 1:  # many times faster than comparing rows
         flat, inverse = np.unique(words[:, 0], return_inverse=True)
@@ -94,7 +93,6 @@ class _Classes:
 
     def cheapest(self, small: int, join_large: bool) -> int | None:
         """The class to join with the fewest values blanked: a touched one, or one that lacks at least the same."""
-
         own = self.words[small]
         of_mine = np.bitwise_count(self.words & ~own).sum(axis=1, dtype=np.int64)
         of_theirs = np.bitwise_count(own & ~self.words).sum(axis=1, dtype=np.int64)
@@ -120,7 +118,6 @@ class _Classes:
 
 def _words(patterns: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Rows of truth values as words of 64 bits."""
-
     bits = np.packbits(patterns, axis=1, bitorder="little")
     padded = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), np.uint8)
     padded[:, : bits.shape[1]] = bits
@@ -128,7 +125,6 @@ def _words(patterns: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def _bits(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
-
     return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[:count]
 
 

@@ -89,12 +89,12 @@ def declare(
                     raise InputError(f"the rest of the columns cannot be both {rest} and {role}; keep one of the two")
                 rest = role
                 continue
-            _known(name, names, role, hint)
+            _check_known(name, names, role, hint)
             if settled.get(name, role) != role:
                 raise InputError(f"column '{name}' has two roles, {settled[name]} and {role}; keep one")
             settled[name] = role
     for name in details:
-        _known(name, names, "the declarations", hint)
+        _check_known(name, names, "the declarations", hint)
     lost = [name for name in names if name not in settled]
     if lost and not rest:
         raise InputError(
@@ -102,20 +102,21 @@ def declare(
             "or cover the rest with 'quasi all', 'confidential rest' or 'ignore rest'."
         )
     columns = tuple(
-        _detail(Declaration(name, settled.get(name, rest), missing=default), details.get(name, {})) for name in names
+        _add_details(Declaration(name, settled.get(name, rest), missing=default), details.get(name, {}))
+        for name in names
     )
     if not any(column.role == "quasi" for column in columns):
         raise InputError("no quasi-identifier was named, so there is nothing to protect; name at least one as quasi")
     return Declarations(columns)
 
 
-def _detail(column: Declaration, said: Mapping[str, Any]) -> Declaration:
+def _add_details(column: Declaration, said: Mapping[str, Any]) -> Declaration:
     column = replace(column, **said)
     where = f"column '{column.name}'"
-    _choice(where, "type", column.kind, KINDS)
-    _choice(where, "missing", column.missing, MISSING)
+    _check_choice(where, "type", column.kind, KINDS)
+    _check_choice(where, "missing", column.missing, MISSING)
     if column.kind is not None:
-        _choice(f"{where}, which is {column.kind}", "aggregate", column.aggregate, AGGREGATES[column.kind])
+        _check_choice(f"{where}, which is {column.kind}", "aggregate", column.aggregate, AGGREGATES[column.kind])
     if column.weight is not None and not (_is(column.weight, Real) and 0 <= column.weight < float("inf")):
         raise InputError(f"{where}: weight must be a number of at least 0, not {column.weight!r}")
     if column.digits is not None and not (_is(column.digits, Integral) and -18 <= column.digits <= 18):
@@ -129,12 +130,12 @@ def _is(value: object, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def _choice(where: str, key: str, value: str | None, allowed: Iterable[str]) -> None:
+def _check_choice(where: str, key: str, value: str | None, allowed: Iterable[str]) -> None:
     if value is not None and value not in allowed:
         raise InputError(f"{where}: {key} must be one of {', '.join(allowed)}, not '{value}'")
 
 
-def _known(name: str, names: Sequence[str], where: str, more: str) -> None:
+def _check_known(name: str, names: Sequence[str], where: str, more: str) -> None:
     if name in names:
         return
     near = difflib.get_close_matches(name, names, n=1)

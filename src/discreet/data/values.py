@@ -1,7 +1,4 @@
-"""Dates as numbers and back: typed dates, and dates written as text in a form that can be told without doubt.
-
-Numbers written as text.
-"""
+"""Numbers and dates that a column of text holds, and dates as numbers and back."""
 
 from __future__ import annotations
 
@@ -14,6 +11,8 @@ from numpy.typing import NDArray
 ISO = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M")
 # Day first and month first cannot be told apart where no day is above 12.
 OTHERS = ("%d.%m.%Y", "%Y/%m/%d", "%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+# Words for a missing number, in any case; in a text column they are words like any other ("NA" is Namibia).
+MISSING_WORDS = ("na", "nan", "n/a", "null", "none", "nil", ".")
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,6 @@ class DateForm:
 
 def find_form(column: pl.Series) -> DateForm | None:
     """The one form in which all values are written, or None."""
-
     if column.dtype == pl.Date:
         return DateForm()
     if column.dtype == pl.Datetime:
@@ -50,7 +48,6 @@ def find_form(column: pl.Series) -> DateForm | None:
 
 
 def _fits(present: pl.Series, pattern: str) -> bool:
-
     first = present.head(100).str.strptime(pl.Datetime, pattern, strict=False)
     if first.null_count():
         return False
@@ -60,7 +57,6 @@ def _fits(present: pl.Series, pattern: str) -> bool:
 
 def read_dates(column: pl.Series, form: DateForm) -> NDArray[np.float64]:
     """Days since 1970 for whole days, microseconds since then otherwise; NaN where missing."""
-
     if form.pattern:
         text = column.str.strip_chars()
         moments = text.set((text == "").fill_null(False), None).str.strptime(pl.Datetime("us"), form.pattern)
@@ -76,7 +72,6 @@ def read_dates(column: pl.Series, form: DateForm) -> NDArray[np.float64]:
 
 def write_dates(values: NDArray[np.float64], form: DateForm, dtype: pl.DataType) -> pl.Series:
     """Numbers as dates again, rounded to the day or to the unit of the column."""
-
     whole = np.round(values)
     numbers = pl.Series(whole, nan_to_null=True).cast(pl.Int64)
     if form.days:
@@ -94,13 +89,8 @@ def write_dates(values: NDArray[np.float64], form: DateForm, dtype: pl.DataType)
     return moments.cast(dtype)
 
 
-# Words for a missing number, in any case; in a text column they are words like any other ("NA" is Namibia).
-MISSING_WORDS = ("na", "nan", "n/a", "null", "none", "nil", ".")
-
-
 def read_numbers(column: pl.Series, decimal: str) -> tuple[pl.Series, NDArray[np.int64]]:
     """Numbers of a text column (null where missing or wrong) and the rows whose text is no number."""
-
     text = column.str.strip_chars()
     said = text.is_not_null() & (text != "") & ~text.str.to_lowercase().is_in(list(MISSING_WORDS))
     plain = text

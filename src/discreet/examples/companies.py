@@ -1,8 +1,7 @@
 """An extract of a business register that never was: skewed amounts, clusters, and a few companies that dominate.
 
-The invented country of the companies: where they are, what they do, and how districts specialise.
-
-The eleven companies on which the field tries its algorithms by hand.
+Its companies stand in an invented country whose districts specialise. Beside it are the eleven companies on which the
+field tries its algorithms by hand.
 """
 
 from __future__ import annotations
@@ -92,7 +91,6 @@ CLUSTERS = {
 
 def odds() -> NDArray[np.float64]:
     """How frequent each industry is in each district, up to a factor."""
-
     table = np.array([[industry.share for industry in INDUSTRIES] for _ in DISTRICTS], dtype=np.float64)
     for place, known_for in CLUSTERS.items():
         for row, district in enumerate(DISTRICTS):
@@ -157,7 +155,6 @@ def companies(n: int = 2000, seed: int = 1) -> pl.DataFrame:
         `founded`; `turnover`, `costs` and `profit`, their difference; `exports`, mostly 0; `holding`, the number of
         the group's head, a company alone being its own; and the sampling `weight`.
     """
-
     draws = Draws(n, seed)
     district = draws.choose(list(DISTRICTS.values()))
     industry = draws.choose(odds(), district)
@@ -175,10 +172,10 @@ def companies(n: int = 2000, seed: int = 1) -> pl.DataFrame:
             "industry": label(industry, [one.code for one in INDUSTRIES]),
             "legal_form": label(draws.choose(_LEGAL_ODDS, size), list(LEGAL_FORMS)),
             "size_class": label(size, list(SIZES)),
-            "founded": dates(_founded(draws, size)),
+            "founded": dates(_draw_founding(draws, size)),
             "employees": employees,
             **amounts,
-            "holding": number("G", _holding(draws, numbers, size), 8),
+            "holding": number("G", _draw_holding(draws, numbers, size), 8),
             "weight": _weights(draws, industry, size),
         }
     )
@@ -186,13 +183,11 @@ def companies(n: int = 2000, seed: int = 1) -> pl.DataFrame:
 
 def _usual(name: str) -> Numbers:
     """One property of all industries."""
-
     return np.array([getattr(industry, name) for industry in INDUSTRIES])
 
 
 def _employees(draws: Draws, district: Codes, industry: Codes) -> Codes:
     """Lognormal with a Pareto tail; few companies tower above the rest, more of them where there are few companies."""
-
     parts = np.array(list(DISTRICTS.values()))
     towering = draws.uniform() < (0.002 + 0.012 / parts)[district]
     # The sample holds more of the larger companies than the country: the factor 1.6, undone by the weights.
@@ -204,7 +199,6 @@ def _employees(draws: Draws, district: Codes, industry: Codes) -> Codes:
 
 def _amounts(draws: Draws, district: Codes, industry: Codes, employees: Codes) -> dict[str, Codes]:
     """Turnover, costs, profit and exports: correlated through the size of the company."""
-
     # The capital is the dearest place, and the last regions are the poorest.
     wealth = np.array([1.25 if code < "R2" else 1.0 if code < "R5" else 0.8 for code in DISTRICTS])[district]
     turnover = _usual("output")[industry] * wealth * employees**1.04 * np.exp(0.55 * draws.normal() - 0.15)
@@ -219,18 +213,16 @@ def _amounts(draws: Draws, district: Codes, industry: Codes, employees: Codes) -
     return {name: values.astype(np.int64) for name, values in whole.items()}
 
 
-def _founded(draws: Draws, size: Codes) -> Codes:
+def _draw_founding(draws: Draws, size: Codes) -> Codes:
     """Most companies are young, the larger ones older."""
-
     years = draws.exponential() * np.array([11.0, 16.0, 24.0, 34.0])[size] + 0.2
     # Nobody in this register is older than 150 years: fold the tail back instead of piling it up at one date.
     days: Codes = np.floor(_EXTRACTED - 365.25 * (years % 150)).astype(np.int64)
     return days
 
 
-def _holding(draws: Draws, numbers: Codes, size: Codes) -> Codes:
+def _draw_holding(draws: Draws, numbers: Codes, size: Codes) -> Codes:
     """The number of the group's head; the larger a company, the likelier it is in a group."""
-
     heads = -(-len(numbers) // _HEADS)
     # The square makes some groups much larger than others.
     head = np.floor(heads * draws.uniform() ** 2).astype(np.int64) * _HEADS + 1
@@ -241,7 +233,6 @@ def _holding(draws: Draws, numbers: Codes, size: Codes) -> Codes:
 
 def _weights(draws: Draws, industry: Codes, size: Codes) -> Numbers:
     """One weight for each stratum, the size classes within a section."""
-
     sections = sorted({one.code[0] for one in INDUSTRIES})
     section = np.array([sections.index(one.code[0]) for one in INDUSTRIES])[industry]
     response = 0.75 + 0.25 * draws.uniform(len(sections) * len(SIZES)).reshape(len(sections), len(SIZES))
@@ -264,5 +255,4 @@ def sme() -> pl.DataFrame:
     A. Solanas, "Privacy Protection with Genetic Algorithms", 2008, Table 1. The amounts are printed with irregular
     separators; the one of company H is read as 777,882, which is what gives the SSE of the paper.
     """
-
     return pl.read_csv((files("discreet.examples") / "sme.csv").read_bytes())

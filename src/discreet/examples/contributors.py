@@ -68,7 +68,6 @@ def contributors(
     hierarchies : dict of str to Hierarchy
         The hierarchical dimensions.
     """
-
     sizes = _sizes(kind)
     shape = [size for size, _ in sizes]
     cells = math.prod(shape)
@@ -85,7 +84,7 @@ def contributors(
     columns: dict[str, Any] = {}
     hierarchies = {}
     for name, letter, (size, nested), at in zip(names, letters, sizes, np.unravel_index(cell, shape), strict=False):
-        codes = _numbered(letter, size, size)
+        codes = _number_codes(letter, size, size)
         columns[name] = label(at, codes)
         if nested:
             hierarchies[name] = _hierarchy(draws, codes, f"the hierarchy of '{name}'")
@@ -131,7 +130,6 @@ def _shares(kind: str, cells: int, sensitive: float, zeros: float) -> tuple[int,
 
 def _between(uniform: Numbers, least: int, most: int = 40) -> Codes:
     """Poisson numbers, given that they are neither below nor above: the inverse of their distribution function."""
-
     odds = np.cumprod(np.concatenate([[1.0], _MEAN / np.arange(1, most + 1)]))[least:]
     edges = np.cumsum(odds)[:-1] / odds.sum()
     found: Codes = least + np.searchsorted(edges, uniform).astype(np.int64)
@@ -140,7 +138,6 @@ def _between(uniform: Numbers, least: int, most: int = 40) -> Codes:
 
 def _contributions(draws: Draws, count: Codes) -> Codes:
     """What each contributor brings, cell by cell; none dominates a cell that has three of them or more."""
-
     records = int(count.sum())
     raw = np.minimum(_UNIT / -np.log(draws.uniform(records)), _LARGEST)
     value: Codes = np.maximum(1, np.ceil(raw)).astype(np.int64)
@@ -159,12 +156,11 @@ def _contributions(draws: Draws, count: Codes) -> Codes:
 
 def _hierarchy(draws: Draws, codes: list[str], source: str) -> Hierarchy:
     """Branches of unequal size, the larger ones divided again: the codes are two or three levels below the total."""
-
     pairs: list[tuple[str, str]] = []
-    branches = _divided(draws, codes)
-    twigs = [_divided(draws, branch) if len(branch) >= _DIVIDED else [branch] for branch in branches]
-    tops = _numbered("X", len(branches), len(codes))
-    middles = iter(_numbered("Y", sum(map(len, twigs)), len(codes)))
+    branches = _divide(draws, codes)
+    twigs = [_divide(draws, branch) if len(branch) >= _DIVIDED else [branch] for branch in branches]
+    tops = _number_codes("X", len(branches), len(codes))
+    middles = iter(_number_codes("Y", sum(map(len, twigs)), len(codes)))
     for top, parts in zip(tops, twigs, strict=True):
         pairs.append((top, TOTAL))
         for part in parts:
@@ -176,9 +172,8 @@ def _hierarchy(draws: Draws, codes: list[str], source: str) -> Hierarchy:
     return Hierarchy.from_pairs(pairs, total=TOTAL, source=source)
 
 
-def _divided(draws: Draws, codes: list[str]) -> list[list[str]]:
+def _divide(draws: Draws, codes: list[str]) -> list[list[str]]:
     """The codes in about as many parts as a part has codes, two codes at least in each."""
-
     parts = max(2, math.isqrt(len(codes)))
     spare = len(codes) - 2 * parts
     cuts = np.sort(np.floor(draws.uniform(parts - 1) * (spare + 1)).astype(np.int64))
@@ -186,7 +181,7 @@ def _divided(draws: Draws, codes: list[str]) -> list[list[str]]:
     return [codes[start:end] for start, end in zip([0, *ends], [*ends, len(codes)], strict=True)]
 
 
-def _numbered(letter: str, n: int, widest: int) -> list[str]:
+def _number_codes(letter: str, n: int, widest: int) -> list[str]:
     """Codes of equal width: a letter and a number."""
     width = len(str(widest))
     return [f"{letter}{number:0{width}}" for number in range(1, n + 1)]

@@ -17,7 +17,7 @@ from discreet.errors import InputError
 Numbers = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-MOST = 10_000_000
+MOST_RECORDS = 10_000_000
 
 
 class Draws:
@@ -32,9 +32,8 @@ class Draws:
     """
 
     def __init__(self, n: int, seed: int) -> None:
-
-        if not 1 <= n <= MOST:
-            raise InputError(f"n must be between 1 and {MOST}, not {n}")
+        if not 1 <= n <= MOST_RECORDS:
+            raise InputError(f"n must be between 1 and {MOST_RECORDS}, not {n}")
         if seed < 0:
             raise InputError(f"seed must be at least 0, not {seed}")
         self.n = n
@@ -42,20 +41,17 @@ class Draws:
 
     def uniform(self, n: int | None = None) -> Numbers:
         """Numbers above 0 and below 1, as many as there are records unless told."""
-
         drawn = self._generator.random(self.n if n is None else n)
         # 0 itself can be drawn, and its normal quantile is not finite.
         return np.maximum(drawn, 2.0**-54)
 
     def normal(self) -> Numbers:
         """Standard normal numbers."""
-
         quantiles: Numbers = ndtri(self.uniform())
         return quantiles
 
     def exponential(self) -> Numbers:
         """Exponential numbers of mean 1; the exponential of b times them is Pareto with index 1/b."""
-
         return -np.log(self.uniform())
 
     def choose(self, odds: ArrayLike, rows: Codes | None = None) -> Codes:
@@ -68,7 +64,6 @@ class Draws:
         rows : array, optional
             The kind of each record.
         """
-
         edges = np.cumsum(np.atleast_2d(np.asarray(odds, dtype=np.float64)), axis=1)
         edges /= edges[:, -1:]
         drawn = self.uniform()
@@ -81,18 +76,15 @@ class Draws:
 
 def label(codes: Codes, labels: list[str]) -> pl.Series:
     """The labels of the codes."""
-
     return pl.Series(labels, dtype=pl.String).gather(codes)
 
 
 def number(prefix: str, numbers: Codes, width: int) -> pl.Series:
     """A prefix and a number, filled up with zeros to a width."""
-
     filled = pl.Series(numbers).cast(pl.String).str.zfill(width)
     return pl.select(pl.lit(prefix) + filled).to_series()
 
 
 def dates(days: Codes) -> pl.Series:
     """Days since 1970 as dates."""
-
     return pl.Series(days).cast(pl.Int32).cast(pl.Date)

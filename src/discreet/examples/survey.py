@@ -1,6 +1,6 @@
-"""A survey of people who never were: students, retired, self-employed and the rest, with money, health and gaps.
+"""A survey of people who never were, with money, health and gaps: students, retired, self-employed and the rest.
 
-The invented people of the survey: how region, age, work, schooling and health hang together.
+Region, age, work, schooling and health hang together as they do among real people.
 """
 
 from __future__ import annotations
@@ -107,8 +107,6 @@ DIAGNOSIS_ODDS = (
 )
 # Visits to a doctor in a year, on average, for each diagnosis.
 VISITS = (1.6, 4.0, 7.0, 5.0, 6.0, 4.5, 5.5, 8.0, 12.0)
-
-
 Numbers = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -140,7 +138,6 @@ def survey(n: int = 4000, seed: int = 1) -> pl.DataFrame:
         in a year, and the survey's `weight`. Income is missing in 4 % of the records and education in 2 %; every
         pattern of missing values is shared by at least 20 records, and at an n too small for that it does not occur.
     """
-
     draws = Draws(n, seed)
     region = draws.choose([part for part, _ in REGIONS.values()])
     urban = draws.choose([odds for _, odds in REGIONS.values()], region)
@@ -182,13 +179,11 @@ def survey(n: int = 4000, seed: int = 1) -> pl.DataFrame:
 
 def _usual(name: str) -> Numbers:
     """One property of all occupations."""
-
     return np.array([getattr(occupation, name) for occupation in OCCUPATIONS])
 
 
 def _occupation(draws: Draws, band: Codes, education: Codes, urban: Codes) -> Codes:
     """What somebody does depends on age, schooling and place; the odds are tabulated for each combination."""
-
     by_age = np.array([one.odds for one in OCCUPATIONS]).T
     by_schooling = np.exp(np.outer(np.arange(len(EDUCATION)) - 2.0, _usual("schooling")))
     # Nobody farms in the city.
@@ -203,7 +198,6 @@ def _money(
     draws: Draws, age: Numbers, male: Mask, education: Codes, occupation: Codes, urban: Codes
 ) -> tuple[Codes, Codes]:
     """Income is lognormal with a Pareto tail; wealth more skewed still, growing with income and age, often nothing."""
-
     luck = draws.normal()
     logarithm = np.log(_usual("income"))[occupation] + _usual("spread")[occupation] * luck
     logarithm += _usual("tail")[occupation] * draws.exponential()
@@ -224,7 +218,6 @@ def _money(
 
 def _household(draws: Draws, band: Codes, marital: Codes) -> Codes:
     """Couples are at least two; children are at home with the parents of middle age, and the young with theirs."""
-
     couple = (marital == 1) | (marital == 2)
     others = np.where(
         couple, np.array([0.5, 1.1, 1.5, 0.6, 0.15, 0.1])[band], np.array([2.0, 0.6, 0.6, 0.4, 0.2, 0.2])[band]
@@ -234,7 +227,6 @@ def _household(draws: Draws, band: Codes, marital: Codes) -> Codes:
 
 def _hours(draws: Draws, occupation: Codes) -> Codes:
     """Hours a week: half of the employed have the usual contract, the others more or less."""
-
     usual = _usual("hours")[occupation]
     contract = (draws.uniform() < 0.5) & (occupation > _SELF_EMPLOYED)
     hours = np.rint(usual + np.where(contract, 0.0, (2 + 0.16 * usual) * draws.normal()))
@@ -243,7 +235,6 @@ def _hours(draws: Draws, occupation: Codes) -> Codes:
 
 def _visits(draws: Draws, age: Numbers, diagnosis: Codes) -> Codes:
     """Visits vary more between people than a Poisson count would."""
-
     mean = np.array(VISITS)[diagnosis] * (0.7 + 0.006 * age)
     visits: Codes = np.minimum(_geometric(draws, mean / 2) + _geometric(draws, mean / 2), 80)
     return visits
@@ -251,14 +242,12 @@ def _visits(draws: Draws, age: Numbers, diagnosis: Codes) -> Codes:
 
 def _geometric(draws: Draws, mean: Numbers) -> Codes:
     """Counts from 0 with the given means."""
-
     counts: Codes = np.floor(np.log(draws.uniform()) / np.log(mean / (1 + mean))).astype(np.int64)
     return counts
 
 
 def _weights(draws: Draws, region: Codes, urban: Codes, band: Codes) -> Numbers:
     """One weight for each stratum of region and urbanity, calibrated for age: the young answer least."""
-
     strata = (len(REGIONS), len(URBAN))
     design = 700 + 900 * draws.uniform(strata[0] * strata[1]).reshape(strata)
     weights: Numbers = np.round(design[region, urban] * np.array([1.35, 1.2, 1.0, 0.9, 0.8, 0.95])[band], 2)
@@ -267,7 +256,6 @@ def _weights(draws: Draws, region: Codes, urban: Codes, band: Codes) -> Numbers:
 
 def _gaps(draws: Draws, occupation: Codes, wealth: Codes) -> tuple[Mask, Mask]:
     """Where income and where education is missing: mostly where there is something to be silent about."""
-
     silent = np.where(occupation == _SELF_EMPLOYED, 0.5, 1.0) / (1 + np.log10(1 + wealth / 10_000))
     # Taking a fixed number of the most silent keeps the promise about patterns for every seed.
     order = np.argsort(draws.uniform() * silent, kind="stable")

@@ -20,7 +20,7 @@ from discreet.grouping.parts import Part
 from discreet.grouping.space import Space
 from discreet.kernels.space.group_linkage import all_chances, chances, fill_distances, nearest_records
 from discreet.measures.choices import Choices
-from discreet.measures.linkage import distance_linkage, sampled, subset_linkage
+from discreet.measures.linkage import distance_linkage, draw_sample, subset_linkage
 
 # How many of its neighbours are looked at first: in most releases one of them is nearer than the own.
 NEIGHBOURS = 16
@@ -171,4 +171,4 @@ class Searches:
 
 def _queries(records: int, choices: Choices) -> NDArray[np.int64]:
     """The records that search: a fixed sample, so that the figures of different groupings compare."""
-    return np.arange(records) if choices.sample is None else sampled(records, choices.sample, choices.seed)
+    return np.arange(records) if choices.sample is None else draw_sample(records, choices.sample, choices.seed)

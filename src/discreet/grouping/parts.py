@@ -112,7 +112,7 @@ def _written(
     written = np.empty((clusters, len(group)))
     for place, (number, attribute) in enumerate(zip(group, kept, strict=True)):
         found = means[:, plain.index(number)] if number in plain else aggregate(attribute, labels)[someone]
-        written[:, place] = attribute.as_written(found)
+        written[:, place] = attribute.round_values(found)
     return written
 
 

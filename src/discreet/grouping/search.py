@@ -36,7 +36,7 @@ from discreet.measures.choices import Choices
 from discreet.microdata.options import Settings
 from discreet.microdata.protection import parameters
 from discreet.microdata.running import warm_up
-from discreet.release.evidence import described, evidence
+from discreet.release.evidence import describe_input, evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ def account(
             "front": [point.as_dict() for point in found.front],
             "rivals": {key: rival.as_dict() for key, rival in found.rivals.items()},
         },
-        given=described(dataset.source, dataset.frame.height, dataset.frame.width),
+        given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width),
         notes=notes,
     )
 

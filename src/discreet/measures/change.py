@@ -46,9 +46,8 @@ class Moments:
     correlation: Numbers
 
 
-def aligned(X: Numbers, Y: Numbers, names: Sequence[str]) -> tuple[Numbers, Numbers]:
+def align(X: Numbers, Y: Numbers, names: Sequence[str]) -> tuple[Numbers, Numbers]:
     """Original and release as float64, or an error that says why they cannot be compared."""
-
     X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     if X.ndim != 2 or X.shape != Y.shape:
         raise InputError("original and release must be tables with the same number of records and attributes")
@@ -83,7 +82,6 @@ def moments(X: Numbers, names: Sequence[str]) -> Moments:
     names : sequence of str
         The attributes, for messages.
     """
-
     d = X.shape[1]
     present, centred = [], []
     count = np.zeros(d, dtype=np.int64)
@@ -141,8 +139,7 @@ def changes(X: Numbers, Y: Numbers, names: Sequence[str], most: int = 10) -> dic
         percent of the original. `correlations`: `pairs` (defined in both files), `undefined` (in either),
         `mean_absolute_difference`, and `largest`: `attributes`, `original`, `released`, `difference`.
     """
-
-    X, Y = aligned(X, Y, names)
+    X, Y = align(X, Y, names)
     before, after = moments(X, names), moments(Y, names)
     attributes = [
         {
@@ -179,7 +176,6 @@ def changes(X: Numbers, Y: Numbers, names: Sequence[str], most: int = 10) -> dic
 
 def _centre(x: Numbers) -> tuple[float, Numbers]:
     """Mean, and deviations from it; the mean of what is left is taken off again, it is the first one's rounding."""
-
     if not len(x):
         return math.nan, x
     with np.errstate(over="ignore", invalid="ignore"):
@@ -196,7 +192,6 @@ def _product(a: Numbers, b: Numbers, size_a: float, size_b: float) -> float:
 
     No `@` or `dot`: there the order of the sum, and with it the last digits, would depend on the number of threads.
     """
-
     if len(a) < 2:
         return math.nan
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):

@@ -60,7 +60,6 @@ def class_ids(columns: Sequence[Numbers]) -> Integers:
     columns : sequence of arrays of n
         Released values or codes of the quasi-identifiers; NaN where missing.
     """
-
     if not len(columns) or not len(columns[0]):
         raise InputError("there are no classes: no record or no quasi-identifier")
     if len({len(column) for column in columns}) > 1:
@@ -98,7 +97,6 @@ def closeness(classes: Integers, values: Numbers, *, ordered: bool) -> Closeness
     ordered : bool
         Whether the values have an order: numbers, dates and ordinals have, nominal ones have not.
     """
-
     classes, values = np.asarray(classes), np.asarray(values, dtype=np.float64)
     if not len(classes) or classes.shape != values.shape:
         raise InputError("classes and confidential values must be two lists of the same length, not empty")
@@ -120,7 +118,7 @@ def closeness(classes: Integers, values: Numbers, *, ordered: bool) -> Closeness
     entropies = np.maximum(np.add.reduceat(-shares * np.log(shares), starts), 0.0)
     everywhere = np.bincount(code, weights=counts, minlength=m).astype(np.float64)
     if ordered:
-        distances = _ordered(counts, totals, code, starts, lengths, everywhere)
+        distances = _measure_ordered(counts, totals, code, starts, lengths, everywhere)
     else:
         distances = _nominal(shares, code, starts, everywhere)
     return Closeness(
@@ -136,13 +134,12 @@ def closeness(classes: Integers, values: Numbers, *, ordered: bool) -> Closeness
 
 def _nominal(shares: Numbers, code: Integers, starts: Integers, everywhere: Numbers) -> Numbers:
     """Total variation ½·Σ|p − q|; the values a class does not have add up to 1 less the q of those it has."""
-
     q = everywhere[code] / everywhere.sum()
     distances: Numbers = (1.0 + np.add.reduceat(np.abs(shares - q) - q, starts)) / 2.0
     return distances
 
 
-def _ordered(
+def _measure_ordered(
     counts: Integers, totals: Integers, code: Integers, starts: Integers, lengths: Integers, everywhere: Numbers
 ) -> Numbers:
     """Ordered earth mover's distance of each class to the whole.
@@ -151,7 +148,6 @@ def _ordered(
     of the whole rises, so it crosses a step once: below the crossing the differences have one sign, above it the
     other, and both sums are differences of prefix sums.
     """
-
     m = len(everywhere)
     if m == 1:
         return np.zeros(len(starts))

@@ -13,16 +13,16 @@ from discreet.kernels.arrays import Progress
 from discreet.kernels.chunks import part, sweep
 from discreet.kernels.space.fellegi import best, expect, patterns, weigh
 from discreet.kernels.space.linkage import distinct
-from discreet.measures.linkage import Linkage, owners, sampled, summed
+from discreet.measures.linkage import Linkage, draw_sample, owners, summarize
 
 # Pairs of distinct records compared at most; beyond, a sample of the originals searches.
-PAIRS = 200_000_000
+MOST_PAIRS = 200_000_000
 # One bit of a word per attribute, and one word to spare as a mark.
-ATTRIBUTES = 62
-ITERATIONS = 1_000
-CHANGE = 1e-10
-LEAST = 1e-6
-TIE = 1e-9
+MOST_ATTRIBUTES = 62
+MOST_ITERATIONS = 1_000
+CONVERGED_CHANGE = 1e-10
+LEAST_CHANCE = 1e-6
+TIE_TOLERANCE = 1e-9
 FIRST_M = 0.9
 
 
@@ -68,7 +68,6 @@ def decile_bins(original: Any, released: Any) -> tuple[NDArray[np.int64], NDArra
     tuple
         Codes of the original's and the released values.
     """
-
     before, after = np.asarray(original, np.float64), np.asarray(released, np.float64)
     known = before[~np.isnan(before)]
     edges = np.unique(np.quantile(known, np.arange(1, 10) / 10)) if known.size else np.zeros(0)
@@ -124,7 +123,6 @@ def probabilistic_linkage(
     1183-1210. M. A. Jaro, Advances in record-linkage methodology as applied to matching the 1985 census of Tampa,
     Florida, Journal of the American Statistical Association 84 (1989) 414-420.
     """
-
     x, y = _codes(original, "original"), _codes(released, "released")
     if x.shape[1] != y.shape[1]:
         raise InputError(f"original has {x.shape[1]} attributes and released {y.shape[1]}; they must be the same")
@@ -134,8 +132,8 @@ def probabilistic_linkage(
     places, _, copies = distinct(y.view(np.uint64))
     first, entry, weights = distinct(x.view(np.uint64))
     rows = np.arange(len(x))
-    if first.size * places.size > PAIRS:
-        rows = sampled(len(x), max(1, PAIRS // places.size), seed)
+    if first.size * places.size > MOST_PAIRS:
+        rows = draw_sample(len(x), max(1, MOST_PAIRS // places.size), seed)
         first, entry, weights = distinct(np.ascontiguousarray(x[rows]).view(np.uint64))
     found = np.ascontiguousarray(y[places].T)
     seekers = np.ascontiguousarray(x[rows[first]].T)
@@ -148,12 +146,12 @@ def probabilistic_linkage(
     tops, ties = np.zeros(first.size), np.zeros(first.size)
 
     def step(start: int, end: int) -> None:
-        best(seekers[:, start:end], found, copies, agree, differ, TIE, tops[start:end], ties[start:end])
+        best(seekers[:, start:end], found, copies, agree, differ, TIE_TOLERANCE, tops[start:end], ties[start:end])
 
     sweep(step, first.size, part(told, 0.6, 1.0))
     reached = np.zeros(rows.size)
     weigh(np.ascontiguousarray(x[rows].T), np.ascontiguousarray(y[mine[rows]].T), agree, differ, reached)
-    result = summed(np.where(reached >= tops[entry] - TIE, 1.0 / ties[entry], 0.0), rows, len(x))
+    result = summarize(np.where(reached >= tops[entry] - TIE_TOLERANCE, 1.0 / ties[entry], 0.0), rows, len(x))
     return ProbabilisticLinkage(result.rate, result.credits, result.standard_error, rows, m, u, p, iterations)
 
 
@@ -174,18 +172,18 @@ def estimate(
         The share p of pairs that are one record.
     """
 
-    def clamped(chances: Any) -> NDArray[np.float64]:
-        return np.clip(np.asarray(chances, np.float64), LEAST, 1.0 - LEAST)
+    def clamp(chances: Any) -> NDArray[np.float64]:
+        return np.clip(np.asarray(chances, np.float64), LEAST_CHANCE, 1.0 - LEAST_CHANCE)
 
     pairs = counts.sum()
     bits = np.uint64(1) << np.arange(attributes, dtype=np.uint64)
     agreeing = np.array([counts[(words & bit) > 0].sum() for bit in bits])
-    prior = float(np.log(clamped(share) / (1.0 - clamped(share))))
-    # m and u in one array: they are clamped and compared alike.
-    now = clamped(np.concatenate([np.full(attributes, FIRST_M), agreeing / pairs]))
+    prior = float(np.log(clamp(share) / (1.0 - clamp(share))))
+    # m and u in one array: they are clamp and compared alike.
+    now = clamp(np.concatenate([np.full(attributes, FIRST_M), agreeing / pairs]))
     sums = np.zeros(attributes + 1)
     steps = 0
-    while steps < ITERATIONS:
+    while steps < MOST_ITERATIONS:
         steps += 1
         m, u = now[:attributes], now[attributes:]
         expect(words, counts, np.log(m / u), np.log((1.0 - m) / (1.0 - u)), prior, sums)
@@ -194,17 +192,16 @@ def estimate(
         others = pairs - matches
         new_m = matched / matches if matches > 0.0 else m
         new_u = (agreeing - matched) / others if others > 0.0 else u
-        before, now = now, clamped(np.concatenate([new_m, new_u]))
-        if np.abs(now - before).max() <= CHANGE:
+        before, now = now, clamp(np.concatenate([new_m, new_u]))
+        if np.abs(now - before).max() <= CONVERGED_CHANGE:
             break
     return now[:attributes].copy(), now[attributes:].copy(), steps
 
 
 def _codes(values: Any, name: str) -> NDArray[np.int64]:
-
     codes = np.asarray(values)
     if codes.ndim != 2 or codes.size == 0 or not np.issubdtype(codes.dtype, np.integer):
         raise InputError(f"{name} must be a matrix of codes, whole numbers, of at least one record and attribute")
-    if codes.shape[1] > ATTRIBUTES:
-        raise InputError(f"probabilistic linkage takes at most {ATTRIBUTES} attributes, not {codes.shape[1]}")
+    if codes.shape[1] > MOST_ATTRIBUTES:
+        raise InputError(f"probabilistic linkage takes at most {MOST_ATTRIBUTES} attributes, not {codes.shape[1]}")
     return np.ascontiguousarray(codes, dtype=np.int64)

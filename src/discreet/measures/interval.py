@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.measures.change import LAST_PLACES, aligned
+from discreet.measures.change import LAST_PLACES, align
 
 Numbers = NDArray[np.float64]
 Inside = Callable[[float], NDArray[np.bool_]]
@@ -102,7 +102,6 @@ def interval_disclosure(
         By default 10 (percent) for relative, the mean over 1, 2, …, 10 (percent) for rank, 0.1 for sd. The result is
         the mean over a sequence.
     """
-
     if kind not in WIDTHS:
         raise InputError(f"kind must be one of {', '.join(WIDTHS)}, not '{kind}'")
     widths = WIDTHS[kind] if width is None else (width,) if isinstance(width, int | float) else tuple(width)
@@ -110,7 +109,7 @@ def interval_disclosure(
         raise InputError("width must be a number not below 0, or several of them")
     record_wise = RECORD_WISE[kind] if records is None else records
 
-    X, Y = aligned(X, Y, names)
+    X, Y = align(X, Y, names)
     n, d = X.shape
     known = np.zeros(n, dtype=np.int64)
     hits = np.zeros(n, dtype=np.int64)
@@ -145,7 +144,6 @@ def interval_disclosure(
 
 
 def _gap(x: Numbers, y: Numbers) -> Numbers:
-
     with np.errstate(over="ignore"):
         gap: Numbers = np.abs(y - x)
     return gap
@@ -153,20 +151,17 @@ def _gap(x: Numbers, y: Numbers) -> Numbers:
 
 def _slack(x: Numbers, y: Numbers) -> Numbers:
     """What rounding may take from a value that lies on the end of its interval."""
-
     slack: Numbers = LAST_PLACES * np.maximum(np.abs(x), np.abs(y))
     return slack
 
 
 def _relative(x: Numbers, y: Numbers) -> Inside:
-
     # A missing value makes the comparison false.
     gap, slack = _gap(x, y), _slack(x, y)
     return lambda width: gap <= width / 100.0 * np.abs(x) + slack
 
 
 def _sd(x: Numbers, y: Numbers) -> Inside:
-
     # Sorted, so that the sum and with it the verdict on a value at the edge does not depend on the order of rows.
     released = np.sort(y[~np.isnan(y)])
     # In units of the largest, whose square may be out of the range of numbers.
@@ -177,7 +172,6 @@ def _sd(x: Numbers, y: Numbers) -> Inside:
 
 
 def _rank(x: Numbers, y: Numbers) -> Inside:
-
     present = np.flatnonzero(~np.isnan(y))
     order = present[np.argsort(y[present])]
     ranked, original = y[order], x[order]

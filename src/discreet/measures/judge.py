@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 from discreet.measures.change import changes
 from discreet.measures.choices import Choices
 from discreet.measures.closeness import closeness
-from discreet.measures.fellegi import ATTRIBUTES, decile_bins, probabilistic_linkage
-from discreet.measures.general import general_loss
+from discreet.measures.fellegi import MOST_ATTRIBUTES, decile_bins, probabilistic_linkage
 from discreet.measures.interval import interval_disclosure
-from discreet.measures.linkage import FULL, SAMPLE, Linkage, distance_linkage, sampled, subset_linkage
-from discreet.measures.loss import information_loss
+from discreet.measures.linkage import (
+    MOST_SEARCHED_FULLY,
+    SAMPLE_SIZE,
+    Linkage,
+    distance_linkage,
+    draw_sample,
+    subset_linkage,
+)
+from discreet.measures.loss import general_loss, information_loss
 from discreet.measures.pair import Pair
 from discreet.measures.probabilistic import probabilistic_loss
 from discreet.measures.risk import record_risk
@@ -47,12 +53,10 @@ class Judge:
         return values
 
     def _il(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-
         il, parts = information_loss(self.pair.attributes, self.pair.released)
         return {"il": il, "il_per_attribute": parts}
 
     def _gil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-
         names, X, Y = self.pair.numeric(blank=False)
         if not names:
             return {"gil": None}
@@ -60,7 +64,6 @@ class Judge:
         return {"gil": found.pop("gil"), "gil_parts": found}
 
     def _pil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-
         names, X, Y = self.pair.numeric(blank=False)
         if not names:
             return {"pil": None}
@@ -72,8 +75,7 @@ class Judge:
         return {"dld": found.rate, "dld_standard_error": found.standard_error, "dld_searched": len(found.queries)}
 
     def _pld(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-
-        if len(self.pair.names) > ATTRIBUTES:
+        if len(self.pair.names) > MOST_ATTRIBUTES:
             return {"pld": None}
         codes = [
             decile_bins(attribute.values, released)
@@ -98,7 +100,7 @@ class Judge:
 
     def _score(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         risk = self._dr(linkages)
-        return _mean("score", self._il(linkages)["il"], risk["dr"]) | _halved("score", risk, "dr")
+        return _mean("score", self._il(linkages)["il"], risk["dr"]) | _halve("score", risk, "dr")
 
     def _gdr(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         own = self.choices
@@ -109,10 +111,9 @@ class Judge:
 
     def _si(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         risk = self._gdr(linkages)
-        return _mean("si", self._gil(linkages)["gil"], risk["gdr"]) | _halved("si", risk, "gdr")
+        return _mean("si", self._gil(linkages)["gil"], risk["gdr"]) | _halve("si", risk, "gdr")
 
     def _k(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-
         sizes = np.bincount(self.pair.classes)
         return {"k": int(sizes.min()), "classes": len(sizes)}
 
@@ -124,7 +125,6 @@ class Judge:
         return {"t": {name: c["t"] for name, c in self._closeness().items()}}
 
     def _risk(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-
         linked = self._linkage(replace(OF_2013, sample=self.choices.sample, seed=self.choices.seed), linkages)
         credit = np.full(self.pair.records, np.nan)
         credit[linked.queries] = linked.credits
@@ -133,26 +133,22 @@ class Judge:
         return {"risk": found.as_dict() | {"searched": len(linked.queries)}}
 
     def _change(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
-
         names, X, Y = self.pair.numeric(blank=False)
         return {"change": changes(X, Y, names) if names else None}
 
     def _closeness(self) -> dict[str, dict[str, Any]]:
-
         return {
             column.name: closeness(self.pair.classes, column.values, ordered=column.kind != "nominal").as_dict()
             for column in self.pair.confidential
         }
 
     def _interval(self, choices: Choices) -> dict[str, Any] | None:
-
         names, X, Y = self.pair.numeric()
         if not names:
             return None
         return interval_disclosure(X, Y, names, choices.interval, choices.records, choices.width).as_dict()
 
     def _linkage(self, choices: Choices, linkages: dict[Choices, Linkage]) -> Linkage:
-
         # Intervals make no difference to a linkage.
         choices = replace(choices, interval=OF_2013.interval, width=None, records=None)
         if choices in linkages:
@@ -161,10 +157,10 @@ class Judge:
         spans = dict(zip(self.pair.names, self.pair.embedding.spans(), strict=True))
         known = list(choices.known) or self.pair.names
         points, candidates = (original, released) if choices.direction == "original" else (released, original)
-        size = choices.sample or SAMPLE
+        size = choices.sample or SAMPLE_SIZE
         queries = None
-        if self.pair.records > (size if choices.sample else FULL):
-            queries = sampled(self.pair.records, size, choices.seed)
+        if self.pair.records > (size if choices.sample else MOST_SEARCHED_FULLY):
+            queries = draw_sample(self.pair.records, size, choices.seed)
         if choices.choose is None and not choices.known:
             found = distance_linkage(
                 points, candidates, nearest=choices.nearest, queries=queries, progress=self._heard("dld")
@@ -199,12 +195,11 @@ def _error(name: str, linked: Linkage, parts: int) -> dict[str, Any]:
     }
 
 
-def _halved(name: str, risk: dict[str, Any], of: str) -> dict[str, Any]:
+def _halve(name: str, risk: dict[str, Any], of: str) -> dict[str, Any]:
     error = risk[f"{of}_standard_error"]
     return {f"{name}_standard_error": None if error is None else error / 2, f"{name}_searched": risk[f"{of}_searched"]}
 
 
 def _codes(values: Any) -> Any:
     """Positions of categories as integers; missing is a code of its own."""
-
     return np.where(np.isnan(values), -1, values).astype(np.int64)

@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.attributes import LARGEST_NUMBER
 from discreet.errors import InputError
 from discreet.kernels.arrays import Progress
 from discreet.kernels.chunks import part
 from discreet.kernels.space.linkage import link
 
 # Up to here every record searches; above it, a sample of this many.
-FULL = 1_000_000
-SAMPLE = 100_000
-SUBSETS = 5_000
-# Squares of larger coordinates could overflow.
-LARGEST = 1e150
+MOST_SEARCHED_FULLY = 1_000_000
+SAMPLE_SIZE = 100_000
+MOST_SUBSETS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,6 @@ def distance_linkage(
     >>> distance_linkage([[0.0], [2.0], [9.0]], [[1.0], [1.0], [9.0]]).credits.tolist()
     [0.5, 0.5, 1.0]
     """
-
     x, y = _matrix(points, "points"), _matrix(candidates, "candidates")
     if x.shape[1] != y.shape[1]:
         raise InputError(f"points have {x.shape[1]} columns and candidates {y.shape[1]}; they must be the same")
@@ -101,7 +99,7 @@ def distance_linkage(
         raise InputError(f"nearest must be 1 or 2, not {nearest}")
     mine = owners(own, len(x), len(y))
     rows = _rows(queries, len(x))
-    return summed(link(x, y, mine, rows, nearest, progress or _silent), rows, len(x))
+    return summarize(link(x, y, mine, rows, nearest, progress or _silent), rows, len(x))
 
 
 def subset_linkage(
@@ -133,14 +131,13 @@ def subset_linkage(
     Linkage
         The mean over all subsets, of the rate and of each query's credit.
     """
-
     if not 1 <= choose <= len(spans):
         raise InputError(f"the attributes known must be 1 to {len(spans)}, the number of key attributes, not {choose}")
     count = comb(len(spans), choose)
-    if count > SUBSETS:
+    if count > MOST_SUBSETS:
         raise InputError(
-            f"{len(spans)} key attributes have {count:,} subsets of {choose}, more than {SUBSETS:,}; name fewer key "
-            "attributes or another number of attributes known"
+            f"{len(spans)} key attributes have {count:,} subsets of {choose}, more than {MOST_SUBSETS:,}; name fewer "
+            "key attributes or another number of attributes known"
         )
     x, y = _matrix(points, "points"), _matrix(candidates, "candidates")
     rows = _rows(queries, len(x))
@@ -149,12 +146,11 @@ def subset_linkage(
         told = part(progress or _silent, number / count, (number + 1) / count)
         some, others = (np.concatenate([side[:, span] for span in chosen], axis=1) for side in (x, y))
         total += distance_linkage(some, others, own, nearest=nearest, queries=rows, progress=told).credits
-    return summed(total / count, rows, len(x))
+    return summarize(total / count, rows, len(x))
 
 
-def sampled(n: int, size: int = SAMPLE, seed: int = 0) -> NDArray[np.int64]:
+def draw_sample(n: int, size: int = SAMPLE_SIZE, seed: int = 0) -> NDArray[np.int64]:
     """Choose records at random, each at most once, in ascending order; all if there are no more than `size`."""
-
     if size < 1:
         raise InputError(f"a sample needs at least 1 record, not {size}")
     if size >= n:
@@ -162,7 +158,7 @@ def sampled(n: int, size: int = SAMPLE, seed: int = 0) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(seed).choice(n, size, replace=False))
 
 
-def summed(chances: NDArray[np.float64], queries: NDArray[np.int64], population: int) -> Linkage:
+def summarize(chances: NDArray[np.float64], queries: NDArray[np.int64], population: int) -> Linkage:
     """The linkage that chances of being found make, with the standard error of their mean if they are a sample.
 
     It is s·√((1 − m/n)/m) for m of n records with standard deviation s (ddof 1), drawn without replacement, and at
@@ -180,7 +176,6 @@ def summed(chances: NDArray[np.float64], queries: NDArray[np.int64], population:
 
 def owners(own: Any, points: int, candidates: int) -> NDArray[np.int64]:
     """Check which candidate belongs to each point; the same row unless told otherwise."""
-
     if own is None:
         if points != candidates:
             raise InputError(f"there are {points} points and {candidates} candidates; tell which belong together")
@@ -194,7 +189,6 @@ def owners(own: Any, points: int, candidates: int) -> NDArray[np.int64]:
 
 
 def _rows(queries: Any, n: int) -> NDArray[np.int64]:
-
     if queries is None:
         return np.arange(n)
     rows = np.asarray(queries)
@@ -208,13 +202,12 @@ def _rows(queries: Any, n: int) -> NDArray[np.int64]:
 
 
 def _matrix(values: Any, name: str) -> NDArray[np.float64]:
-
     matrix = np.ascontiguousarray(values, dtype=np.float64)
     if matrix.ndim != 2 or len(matrix) == 0:
         raise InputError(f"{name} must be a matrix of at least one record")
     if matrix.shape[1] == 0:  # all records are alike
         return np.zeros((len(matrix), 1))
-    if not np.abs(matrix).max() <= LARGEST:
+    if not np.abs(matrix).max() <= LARGEST_NUMBER:
         raise InputError(f"{name} have missing, infinite or enormous values; embed them first")
     return matrix
 

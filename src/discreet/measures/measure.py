@@ -176,7 +176,7 @@ def measure(
     from discreet.columns import Config, as_names, load
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, record_of
-    from discreet.measures.fellegi import ATTRIBUTES
+    from discreet.measures.fellegi import MOST_ATTRIBUTES
     from discreet.measures.judge import Judge
     from discreet.measures.pair import align
 
@@ -192,7 +192,7 @@ def measure(
     shared = [name for name in before.frame.columns if name in after.frame.columns and name != key]
     roles = _roles(said, quasi, confidential, shared, key)
     types = {"numeric": numeric, "nominal": nominal, "ordinal": ordinal, "date": date}
-    declared = _declared(before, said, roles, types)
+    declared = _declare(before, said, roles, types)
     names = declared.names("quasi")
     unknown = [name for name in choices.known if name not in names]
     if unknown:
@@ -207,7 +207,7 @@ def measure(
     judge = Judge(pair, choices, progress or _silent)
     values = judge.measure(asked)
     if "pld" in values and values["pld"] is None:
-        notes.append(f"pld takes at most {ATTRIBUTES} attributes and was left out")
+        notes.append(f"pld takes at most {MOST_ATTRIBUTES} attributes and was left out")
     if {"l", "t"} & set(asked) and not pair.confidential:
         notes.append("l-diversity and t-closeness need the confidential columns; none was named")
     return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records, alignment, judge.per_record)
@@ -235,7 +235,7 @@ def _roles(
     return {"quasi": named, "confidential": held, "ignore": ["rest"]}
 
 
-def _declared(before: Dataset, said: Any, roles: dict[str, list[str]], types: dict[str, Any]) -> Declarations:
+def _declare(before: Dataset, said: Any, roles: dict[str, list[str]], types: dict[str, Any]) -> Declarations:
     from dataclasses import replace
 
     from discreet.columns import settle

@@ -1,7 +1,4 @@
-"""An original and its release, record beside record, as numbers.
-
-Which row of a release was made from which record of the original.
-"""
+"""An original and its release as numbers, record beside record, and which row was made from which record."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.data.attributes import Attribute, Values, comparable
+from discreet.data.attributes import Attribute, Values, is_comparable
 from discreet.data.dataset import Dataset, accept
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files import record_of
@@ -57,13 +54,11 @@ class Pair:
     @property
     def blank(self) -> list[str]:
         """The attributes that have no value in the release."""
-
         pairs = zip(self.attributes, self.released, strict=True)
         return [attribute.name for attribute, values in pairs if np.isnan(values).all()]
 
     def numeric(self, *, blank: bool = True) -> tuple[list[str], Points, Points]:
         """The numeric attributes, with or without those blank in the release: names, original and released values."""
-
         left_out = [] if blank else self.blank
         chosen = [i for i, a in enumerate(self.attributes) if a.kind == "numeric" and a.name not in left_out]
         if not chosen:
@@ -88,7 +83,6 @@ class Pair:
     @cached_property
     def classes(self) -> NDArray[np.int64]:
         """The class of each released record: those that share all values of the quasi-identifiers."""
-
         return class_ids(self.released)
 
 
@@ -103,7 +97,6 @@ def align(
     By the row map, else by the key, else by position. By position is refused where the order of the release was plainly
     destroyed: linkage and every other comparison by record would then be meaningless.
     """
-
     if key is not None and row_map is not None:
         raise InputError("give either a key or a row map, not both")
     if row_map is not None:
@@ -120,7 +113,6 @@ def align(
 
 
 def _by_key(original: Dataset, release: Dataset, key: str) -> NDArray[np.int64]:
-
     sides = []
     for dataset in (original, release):
         if key not in dataset.frame.columns:
@@ -152,14 +144,12 @@ def _by_key(original: Dataset, release: Dataset, key: str) -> NDArray[np.int64]:
 
 def _comparable(sides: list[pl.Series]) -> list[pl.Series]:
     """Keys of two types in one: as whole numbers if all of both are, else as texts."""
-
     texts = [side.cast(pl.String) for side in sides]
     numbers = [text.str.replace(r"\.0$", "").cast(pl.Int64, strict=False) for text in texts]
     return texts if any(column.null_count() for column in numbers) else numbers
 
 
 def _by_map(original: Dataset, release: Dataset, row_map: Any) -> NDArray[np.int64]:
-
     name = Path(row_map).name if isinstance(row_map, str | Path) else "the row map"
     frame = accept(row_map).frame
     if not {"release_row", "input_record"} <= set(frame.columns):
@@ -182,9 +172,9 @@ def _by_map(original: Dataset, release: Dataset, row_map: Any) -> NDArray[np.int
 
 def _refuse_destroyed_order(original: Dataset, release: Dataset, quasi: Sequence[str]) -> None:
     """Rows that were sorted on the way out do not stand beside their originals any more."""
-    reason = "its record says that its rows were sorted" if _recorded_as_sorted(release) else ""
-    known = {name for name, dtype in original.frame.schema.items() if comparable(dtype)}
-    common = [name for name, dtype in release.frame.schema.items() if name in known and comparable(dtype)]
+    reason = "its record says that its rows were sorted" if _is_recorded_as_sorted(release) else ""
+    known = {name for name, dtype in original.frame.schema.items() if is_comparable(dtype)}
+    common = [name for name, dtype in release.frame.schema.items() if name in known and is_comparable(dtype)]
     before, after = (Order(dataset, common) for dataset in (original, release))
     for name in common:
         same = before.texts[name].equals(after.texts[name])
@@ -201,7 +191,7 @@ def _refuse_destroyed_order(original: Dataset, release: Dataset, quasi: Sequence
         raise InputError(f"{release.name}: the order of the records was destroyed ({reason}); {_HOW}")
 
 
-def _recorded_as_sorted(release: Dataset) -> bool:
+def _is_recorded_as_sorted(release: Dataset) -> bool:
     """What the record beside a release of ours says."""
     output = record_of(release.source.path) if release.source else None
     return output is not None and output.get("order") == "sorted"
@@ -211,7 +201,6 @@ class Order:
     """The columns of a file, to ask whether its rows are sorted by them."""
 
     def __init__(self, dataset: Dataset, names: Sequence[str]) -> None:
-
         plain = dataset.frame.select(pl.col(name).cast(pl.String, strict=False) for name in names)
         self.texts = {name: plain[name] for name in names}
         # Numbers in text sort as numbers or as text, whichever a tool took them for.
@@ -219,7 +208,6 @@ class Order:
 
     def is_sorted(self, names: Sequence[str]) -> bool:
         """Whether rows ascend by the first column, those equal in it by the second, and so on; missing values last."""
-
         tied = np.ones(max(len(next(iter(self.texts.values()))) - 1, 0), bool)
         for name in names:
             for column in self.readings[name]:
@@ -233,7 +221,6 @@ class Order:
 
 
 def _as_numbers(dataset: Dataset, name: str) -> pl.Series:
-
     column = dataset.frame[name]
     if column.dtype != pl.String:
         return column

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, ndtri
 
-from discreet.measures.change import LAST_PLACES, ROUNDING, Moments, aligned, both_moments
+from discreet.measures.change import LAST_PLACES, ROUNDING, Moments, align, both_moments
 
 Numbers = NDArray[np.float64]
 
@@ -94,11 +94,10 @@ def probabilistic_loss(X: Numbers, Y: Numbers, names: Sequence[str]) -> Probabil
     names : sequence of str
         The attributes.
     """
-
-    X, Y = aligned(X, Y, names)
+    X, Y = align(X, Y, names)
     before, after = both_moments(X, Y, names)
     found: dict[str, _Changes] = {"quantiles": _quantiles(X, Y, before)}
-    found |= _single(X, before, after) | _paired(X, before, after)
+    found |= _single(X, before, after) | _measure_pairs(X, before, after)
     losses: dict[str, Numbers] = {}
     left_out, without_variance = {}, {}
     for kind in KINDS:
@@ -120,7 +119,6 @@ def probabilistic_loss(X: Numbers, Y: Numbers, names: Sequence[str]) -> Probabil
 
 def _quantiles(X: Numbers, Y: Numbers, before: Moments) -> _Changes:
     """Changes of the quantiles of every attribute."""
-
     levels = np.array(QUANTILES)
     gaps, deviations = np.zeros((2, X.shape[1], len(levels)))
     for j in range(X.shape[1]):
@@ -143,7 +141,6 @@ def bandwidth(levels: Numbers, n: int, alpha: float = 0.05) -> Numbers:
     the studentised quantile, our |θ'−θ|/√Var θ', as normal as can be; Bofinger's makes the density itself most
     accurate. Near the ends it is cut so that p−h ≥ 0 and p+h ≤ 1.
     """
-
     q = ndtri(levels)
     density = np.exp(-(q**2) / 2) / np.sqrt(2 * np.pi)
     h = n ** (-1 / 3) * ndtri(1 - alpha / 2) ** (2 / 3) * np.cbrt(1.5 * density**2 / (2 * q**2 + 1))
@@ -153,7 +150,6 @@ def bandwidth(levels: Numbers, n: int, alpha: float = 0.05) -> Numbers:
 
 def _quantile(ordered: Numbers, levels: Numbers) -> Numbers:
     """Quantiles of sorted values, linear between order statistics (type 7); equal neighbours give their very value."""
-
     place = np.clip(levels, 0, 1) * (len(ordered) - 1)
     below = np.minimum(place.astype(np.int64), max(len(ordered) - 2, 0))
     above = np.minimum(below + 1, len(ordered) - 1)
@@ -163,7 +159,6 @@ def _quantile(ordered: Numbers, levels: Numbers) -> Numbers:
 
 def _single(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
     """Changes of means and variances."""
-
     spread = np.sqrt(before.variance)
     of_variance = np.full(len(spread), np.nan)
     for j in range(len(spread)):
@@ -180,9 +175,8 @@ def _single(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
     }
 
 
-def _paired(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
+def _measure_pairs(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
     """Changes of covariances and correlations."""
-
     first, second = np.triu_indices(X.shape[1], 1)
     spread = np.sqrt(np.nan_to_num(before.variance))
     of_covariance, of_correlation = np.full(len(first), np.nan), np.full(len(first), np.nan)
@@ -230,21 +224,18 @@ def _paired(X: Numbers, before: Moments, after: Moments) -> dict[str, _Changes]:
 
 def _deviation(influences: Numbers) -> float:
     """Standard deviation of a statistic from each record's influence on it, of mean 0; exactly 0 if all are 0."""
-
     root = float(np.sqrt(np.mean(influences * influences)))
     return 0.0 if root <= ROUNDING else root / float(np.sqrt(len(influences)))
 
 
 def _same_place(before: Moments) -> Numbers:
     """Per attribute, a change of place that is only rounding."""
-
     nothing: Numbers = ROUNDING * np.sqrt(np.nan_to_num(before.variance)) + LAST_PLACES * before.largest
     return nothing
 
 
 def _loss(gap: Numbers, deviation: Numbers, nothing: Numbers) -> Numbers:
     """200·P(0 ≤ Z ≤ gap/deviation) = 100·erf(gap/(√2·deviation))."""
-
     ratio = np.divide(gap, np.sqrt(2) * deviation, out=np.zeros_like(gap), where=deviation > 0)
     loss: Numbers = np.where(deviation > 0, 100.0 * erf(ratio), np.where(gap <= nothing, 0.0, 100.0))
     return loss

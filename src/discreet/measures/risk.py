@@ -88,7 +88,6 @@ def record_risk(classes: NDArray[np.int64], credit: Numbers | None = None) -> Ri
         0 if it is not. NaN for a record that was not tried (a sample): it is left out of the distribution, and the
         expected number is raised to the whole file.
     """
-
     classes = np.asarray(classes)
     if classes.ndim != 1 or not len(classes):
         raise InputError("there is no record whose risk could be measured")
@@ -114,7 +113,6 @@ def distribution(risks: Numbers) -> Distribution:
     risks : array of float
         Probability per record; NaN where unknown.
     """
-
     # Sorted, so that the sum does not depend on the order of rows.
     known = np.sort(risks[~np.isnan(risks)])
     mean = float(known.mean())
@@ -128,7 +126,6 @@ def distribution(risks: Numbers) -> Distribution:
 
 def _histogram(counts: NDArray[np.int64]) -> list[dict[str, int | None]]:
     """Classes and their records by size, in bins that a steward reads: each size up to 4, then wider ones."""
-
     place = np.searchsorted(BINS, counts, side="right") - 1
     number = np.bincount(place, minlength=len(BINS))
     records = np.zeros(len(BINS), dtype=np.int64)

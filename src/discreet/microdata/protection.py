@@ -29,7 +29,7 @@ from discreet.microdata.classes import AttributeGroup, blanks
 from discreet.microdata.options import Settings
 from discreet.microdata.partition import partition_of
 from discreet.microdata.running import View, group_views
-from discreet.release.evidence import described, evidence
+from discreet.release.evidence import describe_input, evidence
 from discreet.release.release import Release
 from discreet.verification.promise import Promise, check
 
@@ -86,7 +86,7 @@ def release_of(
     grouped = group_views(views, settings, tell, start=start, checkpoint=checkpoint, bound=bound)
     home = {column: number for number, group in enumerate(groups) for column in group.columns}
     released = [
-        attribute.as_written(aggregate(attribute, grouped.partitions[home[column]].labels))
+        attribute.round_values(aggregate(attribute, grouped.partitions[home[column]].labels))
         for column, attribute in enumerate(kept)
     ]
     by = declarations.names("by")
@@ -124,7 +124,7 @@ def release_of(
         measures=measures,
         promise=promise.as_dict(),
         verification=verification.as_dict(),
-        given=described(dataset.source, dataset.frame.height, dataset.frame.width),
+        given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width),
         notes=notes + constant,
     )
     data = dataset.restore(frame, declarations.names("confidential", "by"))

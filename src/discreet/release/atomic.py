@@ -1,6 +1,6 @@
 """Files that appear whole or not at all: written under another name in the same folder, flushed, then renamed.
 
-Internal files, such as tables with their secrets: written whole or not at all, and readable by their owner only.
+Internal files, such as tables with their confidential values, are readable by their owner only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from discreet.errors import DiscreetError, InputError
-from discreet.tabular.files.formats import rendered
+from discreet.tabular.files.formats import render
+from discreet.tabular.files.own import INTERNAL
 from discreet.tabular.table import Table
 
 
@@ -173,9 +174,6 @@ def _why(target: Path, error: OSError) -> str:
     )
 
 
-INTERNAL = "holds confidential values; not for publication"
-
-
 def write_table(table: Table, path: str | Path, *, force: bool = False, read: Iterable[Path] = ()) -> list[Path]:
     """Write a table in the format that the name says; it is internal.
 
@@ -195,8 +193,7 @@ def write_table(table: Table, path: str | Path, *, force: bool = False, read: It
     list of Path
         The files written; some formats take several.
     """
-
-    return write_contents(rendered(table, Path(path)), force=force, read=read)
+    return write_contents(render(table, Path(path)), force=force, read=read)
 
 
 def write_contents(contents: Mapping[Path, bytes], *, force: bool = False, read: Iterable[Path] = ()) -> list[Path]:
@@ -209,7 +206,7 @@ def write_contents(contents: Mapping[Path, bytes], *, force: bool = False, read:
     return list(contents)
 
 
-def rendered_frame(frame: pl.DataFrame, path: Path, schema: str, about: Mapping[str, Any]) -> dict[Path, bytes]:
+def render_frame(frame: pl.DataFrame, path: Path, schema: str, about: Mapping[str, Any]) -> dict[Path, bytes]:
     """A frame of internal figures as a Parquet file, or a CSV file with its metadata beside it."""
     said = {"internal": INTERNAL, "schema": schema, **about}
     text = json.dumps(said, indent=2, ensure_ascii=False)

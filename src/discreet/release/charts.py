@@ -38,7 +38,6 @@ MENU = {"export": True, "source": False, "compiled": False, "editor": False}
 
 def check_picture(path: str | Path) -> Path:
     """Refuse what would fail at the end, before the work begins: an unknown suffix, or no library to draw with."""
-
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
         raise InputError(
@@ -108,8 +107,6 @@ NEAR = 15.0
 ORDERS = 30
 # Right first, as one reads, then all round.
 ANGLES = sorted((math.tau * turn / 16 for turn in range(16)), key=lambda angle: (-round(math.cos(angle), 6), angle))
-
-
 Line = tuple[tuple[float, float], tuple[float, float]]
 
 

@@ -57,7 +57,7 @@ def evidence(
     }
 
 
-def described(source: Source | None, records: int, columns: int) -> dict[str, Any]:
+def describe_input(source: Source | None, records: int, columns: int) -> dict[str, Any]:
     """What came in: the file and its digest, or a frame."""
     return {
         "file": source.path.name if source else None,

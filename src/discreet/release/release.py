@@ -15,12 +15,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.files import check_writable_format, dialect_of, read_back, sha256, write
-from discreet.data.files.csv import typed
+from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, WriteError, spare
 from discreet.release.evidence import record, write_json
-from discreet.release.summary import summary
+from discreet.release.summary import summarize_release
 from discreet.verification.promise import Promise, Verification, check
 
 ORDERS = ("sorted", "kept")
@@ -28,7 +28,6 @@ ORDERS = ("sorted", "kept")
 
 def sort_order(frame: pl.DataFrame) -> NDArray[np.int64]:
     """Rows in the order of all released columns; equal rows cannot be told apart, so their order tells nothing."""
-
     # Categories sort by their text: their internal number is the order of first appearance in the input.
     keys = [
         pl.col(name).cast(pl.String) if isinstance(dtype, pl.Categorical) else pl.col(name)
@@ -42,7 +41,6 @@ def sort_order(frame: pl.DataFrame) -> NDArray[np.int64]:
 
 def row_map_frame(rows: NDArray[np.int64] | None, count: int) -> pl.DataFrame:
     """For each row of the release, counted from 1, the record of the input it was made from."""
-
     source = np.arange(count) if rows is None else rows
     return pl.DataFrame({"release_row": np.arange(1, count + 1), "input_record": source + 1})
 
@@ -89,8 +87,8 @@ class Release:
     def summary(self, written: Written | None = None) -> str:
         """The release in words: roles, groups, loss, promise, verdict, assumptions and files."""
         if written is None:
-            return summary(self.evidence, self.promise, self.verification)
-        return summary(written.evidence, self.promise, written.verification, written.files)
+            return summarize_release(self.evidence, self.promise, self.verification)
+        return summarize_release(written.evidence, self.promise, written.verification, written.files)
 
     def __repr__(self) -> str:
         return f"Release of {self._frame.height:,} records, k = {self.promise.k}, IL {self.measures['il']:.2f} %"
@@ -120,7 +118,6 @@ class Release:
         force : bool
             Replace files that exist already.
         """
-
         if order not in ORDERS:
             raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
         files = files_of(path, row_map=row_map, evidence=evidence)
@@ -131,7 +128,7 @@ class Release:
         map_format = check_writable_format(files["row map"]) if row_map else ""
         frame = self._frame
         if self._source is not None and self._source.dialect is not None and format_name not in ("csv", "tsv"):
-            frame = typed(frame, self._source.dialect.decimal)
+            frame = assign_types(frame, self._source.dialect.decimal)
         if self._source is not None and format_name in ("spss", "zsav"):
             # Confidential columns keep the codes that say why a value is missing; only an SPSS file can declare them.
             columns = self.evidence["parameters"]["columns"]
@@ -164,7 +161,6 @@ class Release:
 
     def _write_verified(self, frame: pl.DataFrame, path: Path, target: Path, format_name: str) -> Verification:
         """Write the file, read it back and check the promise on what was read."""
-
         _write(frame, path, target, format_name, self._source)
         try:
             written = read_back(path, format_name, self._source, columns=frame.columns)
@@ -197,12 +193,10 @@ def files_of(
 
 
 def _dialect(format_name: str, source: Source | None) -> dict[str, Any] | None:
-
     return asdict(dialect_of(format_name, source)) if format_name in ("csv", "tsv") else None
 
 
 def _write(frame: pl.DataFrame, path: Path, target: Path, format_name: str, like: Source | None) -> None:
-
     try:
         write(frame, path, format_name=format_name, like=like)
     except OSError:

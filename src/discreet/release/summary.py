@@ -1,4 +1,4 @@
-"""The summary a data steward reads: what was done, what it cost, what is promised, and where it is."""
+"""The summaries a data steward reads, of microdata or a table: what was done, at what cost, and what is promised."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 
 from discreet.measures.choices import Choices
 from discreet.measures.words import analyst, figures, intruder
+from discreet.tabular.table import Table
 from discreet.text import MARGIN, entry
 from discreet.verification.promise import Promise, Verification
+from discreet.verification.verdict import Audit
 
-_WHAT = {
+_FILES = {
     "release": "publishable",
     "record": "publishable: promise, method, loss",
     "evidence": "internal: keep it, do not publish",
@@ -19,7 +21,7 @@ _WHAT = {
 }
 
 
-def summary(
+def summarize_release(
     account: Mapping[str, Any],
     promise: Promise,
     verification: Verification,
@@ -63,7 +65,7 @@ def summary(
         lines.append("")
         longest = max(len(str(path)) for path in files.values())
         for position, (name, path) in enumerate(files.items()):
-            lines.append(f"{'' if position else 'Files':<{MARGIN}}{path!s:<{longest}}  {_WHAT[name]}")
+            lines.append(f"{'' if position else 'Files':<{MARGIN}}{path!s:<{longest}}  {_FILES[name]}")
     return "\n".join(lines)
 
 
@@ -134,3 +136,48 @@ def _per_attribute(parts: Mapping[str, float], most: int = 3) -> str:
     ranked = [f"{name} {loss:.1f}" for name, loss in sorted(parts.items(), key=lambda item: -item[1])]
     least = f"; least in {ranked[-1]}" if len(ranked) > most else ""
     return f"Most in {', '.join(ranked[:most])}{least}."
+
+
+_TABLE_FILES = {
+    "release": "publishable",
+    "record": "publishable: promise, method",
+    "evidence": "internal: keep it, do not publish",
+    "internal": "internal: holds every value",
+    "certificate": "internal: the proof of protection",
+}
+
+
+def summarize_table(
+    table: Table, account: Mapping[str, Any], audit: Audit, files: Mapping[str, Path] | None = None
+) -> str:
+    """The release in words; internal, since costs tell of suppressed cells."""
+    measures, search = account["measures"], account["search"]
+    lines = [f"{table.source}: {len(table):,} cells, {measures['primary_count']:,} unsafe", ""]
+    cost = _figure(measures["cost"])
+    lines += entry(
+        "Suppressed",
+        f"{measures['secondary_count']:,} further cells of value {_figure(measures['secondary_value'])}, at a cost of "
+        f"{cost} ({measures['published_share']:.2f} % of all cells stay published)",
+    )
+    steps = f"{search['steps']:,} {'step' if search['steps'] == 1 else 'steps'} in {search['seconds']:.1f} s"
+    lines += entry("Method", f"{search['method']}, {steps}, ended by {search['stopped']}")
+    if account["bound"]:
+        bound = account["bound"]
+        words = "this is the optimum" if bound["gap"] == 0 else f"at most {bound['gap']:.2f} % of the cost can be saved"
+        lines += entry("Bound", f"no pattern costs less than {_figure(bound['value'])}: {words}")
+    if measures.get("changes") is not None:
+        lines += entry("Previous", f"{measures['changes']:,} secondary cells differ from the previous pattern")
+    if measures.get("unprotected_count"):
+        lines += entry("NOT protected", f"{measures['unprotected_count']:,} unsafe cells that nothing can protect")
+    verdict = audit.summary().splitlines()
+    lines += verdict[2:]
+    if files:
+        lines.append("")
+        width = max(len(str(path)) for path in files.values())
+        for at, (kind, path) in enumerate(files.items()):
+            lines.append(f"{'Files' if at == 0 else '':<12}{path!s:<{width}}  {_TABLE_FILES[kind]}")
+    return "\n".join(lines)
+
+
+def _figure(number: float) -> str:
+    return f"{number:,.0f}" if number == round(number) else f"{number:,.2f}"

@@ -16,9 +16,9 @@ from discreet.data.files import sha256
 from discreet.errors import InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.evidence import as_json, table_record
-from discreet.release.table_summary import summary
-from discreet.tabular.files.formats import check_table_format, rendered
-from discreet.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.release.summary import summarize_table
+from discreet.tabular.files.formats import check_table_format, render
+from discreet.tabular.table import PRIMARY, Table
 from discreet.verification.verdict import Audit
 
 MARK = "x"
@@ -57,7 +57,6 @@ class SuppressedTable:
 
     def public(self, mark: str = MARK) -> pl.DataFrame:
         """What may be published: the codes and the value of each cell, or the mark in its place."""
-
         table = self.table
         columns: dict[str, Any] = {}
         for axis, one in enumerate(table.dimensions):
@@ -105,7 +104,6 @@ class SuppressedTable:
         dict
             The files, by what they are.
         """
-
         files = table_files(path, internal=internal, certificate=certificate, evidence=evidence)
         if not mark or _numeric(mark):
             raise InputError("the mark of a suppressed cell must be a text that is no number, such as x")
@@ -113,7 +111,7 @@ class SuppressedTable:
             raise PromiseNotKept("the table is not protected, so it is not written")
         contents = {files["release"]: _bytes(self.public(mark), files["release"], mark)}
         if "internal" in files:
-            contents |= rendered(self.table, files["internal"])
+            contents |= render(self.table, files["internal"])
         if "certificate" in files:
             if self.audit.certificate is None:
                 raise InputError("no certificate was made; ask for it with certificate=True when suppressing")
@@ -158,7 +156,7 @@ class SuppressedTable:
 
     def summary(self, files: Mapping[str, Path] | None = None) -> str:
         """The release in words."""
-        return summary(self.table, self.evidence, self.audit, files)
+        return summarize_table(self.table, self.evidence, self.audit, files)
 
     def __repr__(self) -> str:
         unsafe = int((self.table.status == PRIMARY).sum())
@@ -196,12 +194,6 @@ def table_files(
     return files
 
 
-def changed(before: Table, after: NDArray[np.bool_]) -> int:
-    """How many cells are suppressed in one of two patterns only, the unsafe ones left out."""
-    old = before.status == SECONDARY
-    return int((old != after).sum())
-
-
 def _numeric(text: str) -> bool:
     try:
         float(text)
@@ -212,7 +204,6 @@ def _numeric(text: str) -> bool:
 
 def _bytes(frame: pl.DataFrame, path: Path, mark: str) -> bytes:
     """A CSV file with the mark in place of values; a Parquet file with nulls, and a column that says which."""
-
     if path.suffix.lower() == ".csv":
         return frame.write_csv().encode()
     value = frame.columns[-1]
@@ -225,7 +216,6 @@ def _bytes(frame: pl.DataFrame, path: Path, mark: str) -> bytes:
 
 
 def _read_values(path: Path, column: str, mark: str) -> list[str]:
-
     if path.suffix.lower() == ".csv":
         return pl.read_csv(path, infer_schema=False)[column].to_list()
     frame = pl.read_parquet(path)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.attributes import read_attribute
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.data.dataset import accept
 from discreet.data.roles import Declaration
 from discreet.errors import InputError
@@ -21,7 +21,7 @@ WORDS = {"u": PRIMARY, "unsafe": PRIMARY, "primary": PRIMARY, "s": SAFE, "safe":
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
+class NamedCells:
     """Cells with the status that somebody gave them, and levels where given (nan elsewhere)."""
 
     cells: NDArray[np.int64]
@@ -30,7 +30,7 @@ class Named:
     upl: NDArray[np.float64]
 
 
-def named(table: Table, manual: Any) -> Named:
+def read_cells(table: Table, manual: Any) -> NamedCells:
     """Take in a list of cells: a file, a frame, or the cells themselves.
 
     A file or frame has a column for each dimension (or `cell`, the number of the cell), and may have `status` (u, s or
@@ -42,7 +42,7 @@ def named(table: Table, manual: Any) -> Named:
         raise InputError("manual must be a file, a frame, or a list of cells")
     rows = [_cell(table, item) for item in manual]
     empty = np.full(len(rows), np.nan)
-    return Named(np.array(rows, np.int64), np.full(len(rows), PRIMARY, np.uint8), empty, empty.copy())
+    return NamedCells(np.array(rows, np.int64), np.full(len(rows), PRIMARY, np.uint8), empty, empty.copy())
 
 
 def _cell(table: Table, item: Any) -> int:
@@ -57,7 +57,7 @@ def _cell(table: Table, item: Any) -> int:
     if isinstance(item, Mapping):
         lost = [str(name) for name in item if name not in names]
         if lost:
-            raise InputError(f"{table.source} has no dimension {listed(lost)}; it has {', '.join(names)}")
+            raise InputError(f"{table.source} has no dimension {itemize(lost)}; it has {', '.join(names)}")
         codes = [item.get(name) for name in names]
     else:
         codes = list(item) if isinstance(item, Iterable) and not isinstance(item, str) else [item]
@@ -81,8 +81,7 @@ def _whole(number: Any) -> int:
     return int(number)
 
 
-def _from_frame(table: Table, manual: Any) -> Named:
-
+def _from_frame(table: Table, manual: Any) -> NamedCells:
     dataset = accept(manual, "the list of cells")
     frame, n = dataset.frame, dataset.frame.height
     names = [one.name for one in table.dimensions]
@@ -90,7 +89,7 @@ def _from_frame(table: Table, manual: Any) -> Named:
     lost = [name for name in needed if name not in frame.columns]
     if lost:
         raise InputError(
-            f"{dataset.name} has no column {listed(lost)}; a list of cells names them by {', '.join(needed)}"
+            f"{dataset.name} has no column {itemize(lost)}; a list of cells names them by {', '.join(needed)}"
         )
     cells = []
     for row, item in enumerate(frame.select(needed).iter_rows()):
@@ -115,4 +114,4 @@ def _from_frame(table: Table, manual: Any) -> Named:
                 raise InputError(f"{dataset.name}, {dataset.place(int(wrong[0]))}: {level} is a distance, 0 or more")
     if len(set(cells)) < n:
         raise InputError(f"{dataset.name} names a cell more than once; name each once")
-    return Named(np.array(cells, np.int64), status, levels["lpl"], levels["upl"])
+    return NamedCells(np.array(cells, np.int64), status, levels["lpl"], levels["upl"])

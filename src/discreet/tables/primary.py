@@ -85,7 +85,7 @@ def primary(
     from discreet.tabular.files.formats import table_from
     from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE
 
-    rules = _asked(p, q, coalition, dominance, threshold, range, request, zeros)
+    rules = _collect_rules(p, q, coalition, dominance, threshold, range, request, zeros)
     held = table_from(table, meta)
     held.check_sums()
     if not rules and manual is None:
@@ -94,7 +94,7 @@ def primary(
     fixed = held.status == FIXED
     if held.count is not None:
         fixed = fixed | ((held.count == 0) & (zeros is None))
-    judged = np.ones(n, dtype=np.bool_) if missing else ~_of_missing_codes(held)
+    judged = np.ones(n, dtype=np.bool_) if missing else ~_has_missing_code(held)
     rule, upl = np.zeros(n, np.int32), np.zeros(n)
     for one in rules:
         unsafe, level = one.judge(held)
@@ -106,7 +106,7 @@ def primary(
     upl[rule > 0] = np.maximum(upl[rule > 0], unit)
     lpl = upl.copy()
     if manual is not None:
-        status, rule, lpl, upl = _named(held, manual, status, rule, lpl, upl, range, unit)
+        status, rule, lpl, upl = _apply_manual(held, manual, status, rule, lpl, upl, range, unit)
     lower, upper = _bounds(held, bounds)
     notes = list(held.notes)
     room = held.value - lower
@@ -150,7 +150,7 @@ def primary(
     return flagged
 
 
-def _asked(
+def _collect_rules(
     p: float | None,
     q: float | None,
     coalition: int,
@@ -207,7 +207,7 @@ def _percent(name: str, value: Any) -> float:
     return number
 
 
-def _of_missing_codes(table: Table) -> NDArray[np.bool_]:
+def _has_missing_code(table: Table) -> NDArray[np.bool_]:
     import numpy as np
 
     found = np.zeros(len(table), dtype=np.bool_)
@@ -217,16 +217,16 @@ def _of_missing_codes(table: Table) -> NDArray[np.bool_]:
     return found
 
 
-def _named(
+def _apply_manual(
     table: Table, manual: Any, status: Any, rule: Any, lpl: Any, upl: Any, width: float, unit: float
 ) -> tuple[Any, Any, Any, Any]:
     """Let the cells that are named by hand have the last word."""
     import numpy as np
 
-    from discreet.tables.manual import named
+    from discreet.tables.manual import read_cells
     from discreet.tabular.table import FIXED, PRIMARY, RULES
 
-    said = named(table, manual)
+    said = read_cells(table, manual)
     unsafe = said.cells[said.status == PRIMARY]
     both = unsafe[(table.status[unsafe] == FIXED) | (status[unsafe] == FIXED)]
     frozen = said.cells[(said.status == FIXED) & (rule[said.cells] > 0)]

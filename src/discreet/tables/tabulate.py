@@ -78,13 +78,12 @@ def tabulate(
     """
     import numpy as np
 
-    from discreet.tables.breakdown import dimension, spelled
-    from discreet.tables.contributions import Contributions, tally
+    from discreet.tables.tabulation import Contributions, dimension, parse_by, tally
     from discreet.tabular.linking import link
     from discreet.tabular.table import Table
 
     top = whole("top", top, 1)
-    wanted = spelled(by)
+    wanted = parse_by(by)
     dataset, described = _read(data, meta)
     dimensions, codes = [], []
     for columns, hierarchies in wanted:
@@ -104,8 +103,8 @@ def tabulate(
         np.stack(codes, axis=1)[kept],
         amount[kept],
         None if weights is None else weights[kept],
-        None if holding is None else _numbered(dataset, holding)[kept],
-        None if request is None else _asked(dataset, request, described)[kept],
+        None if holding is None else _number_holdings(dataset, holding)[kept],
+        None if request is None else _read_requests(dataset, request, described)[kept],
     )
     if not kept.any():
         raise InputError(f"{dataset.name}: no record has a value of '{value}'")
@@ -168,25 +167,25 @@ def _read(data: Any, meta: str | Path | None) -> tuple[Dataset, Metadata | None]
 
 def _numbers(dataset: Dataset, name: str) -> NDArray[Any]:
     from discreet.data.attributes import read_attribute
-    from discreet.data.checks import listed
+    from discreet.data.checks import itemize
     from discreet.data.roles import Declaration
 
     if name not in dataset.frame.columns:
         raise InputError(
-            f"{dataset.name} has no column '{name}'; it has {listed(dataset.frame.columns)}.{dataset.hint}"
+            f"{dataset.name} has no column '{name}'; it has {itemize(dataset.frame.columns)}.{dataset.hint}"
         )
     return read_attribute(dataset, Declaration(name, kind="numeric"))[0].values
 
 
-def _numbered(dataset: Dataset, name: str) -> NDArray[Any]:
+def _number_holdings(dataset: Dataset, name: str) -> NDArray[Any]:
     """The holdings as numbers; a record that names none is its own."""
     import numpy as np
 
-    from discreet.data.checks import listed
+    from discreet.data.checks import itemize
 
     if name not in dataset.frame.columns:
         raise InputError(
-            f"{dataset.name} has no column '{name}'; it has {listed(dataset.frame.columns)}.{dataset.hint}"
+            f"{dataset.name} has no column '{name}'; it has {itemize(dataset.frame.columns)}.{dataset.hint}"
         )
     column = dataset.frame[name]
     number = column.rank("dense").to_numpy().astype(np.float64)
@@ -195,10 +194,10 @@ def _numbered(dataset: Dataset, name: str) -> NDArray[Any]:
     return number.astype(np.int64)
 
 
-def _asked(dataset: Dataset, name: str, meta: Metadata | None) -> NDArray[Any]:
+def _read_requests(dataset: Dataset, name: str, meta: Metadata | None) -> NDArray[Any]:
     import polars as pl
 
-    from discreet.tables.breakdown import text_of
+    from discreet.tables.tabulation import text_of
 
     if name in dataset.frame.columns:
         # Whoever says nothing has not asked.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.hierarchy import Hierarchy
 
@@ -60,7 +60,7 @@ class Dimension:
             wrong = inner[abs(sums[inner] - base[inner]).sum(axis=1) > 0]
             if len(wrong):
                 raise InputError(
-                    f"dimension '{self.name}', {way.source}: the codes below {listed([self.codes[i] for i in wrong])} "
+                    f"dimension '{self.name}', {way.source}: the codes below {itemize([self.codes[i] for i in wrong])} "
                     "do not make up what these codes are in the other hierarchies; leave none out and count none twice"
                 )
 
@@ -123,7 +123,6 @@ class Dimension:
     @cached_property
     def _bases(self) -> csr_array:
         """Which base codes each code is made of, as a sparse matrix of ones."""
-
         base = np.flatnonzero(self.base)
         lines = [self.ancestors[code] for code in base]
         rows = np.concatenate(lines)

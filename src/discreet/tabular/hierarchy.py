@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.files import hrc
 
@@ -60,7 +60,7 @@ class Hierarchy:
                 raise InputError(f"{self.source}: every code must be a text that is not blank")
         twice = sorted({code for code in self.codes if self.codes.count(code) > 1}) if self._repeats else []
         if twice:
-            raise InputError(f"{self.source}: more than once in the hierarchy: {listed(twice)}; a code has one place")
+            raise InputError(f"{self.source}: more than once in the hierarchy: {itemize(twice)}; a code has one place")
         if self.parents[0] != -1 or (self.parents[1:] < 0).any():
             raise InputError(f"{self.source}: the total must come first, and every other code belong to some code")
         wrong = np.flatnonzero(self.parents >= np.arange(len(self.codes)))
@@ -117,7 +117,7 @@ class Hierarchy:
         orphans = [code for code, parent in above.items() if parent in roots and parent != total]
         if orphans:
             raise InputError(
-                f"{where}: {listed(orphans)} belong to a code that itself belongs to nothing; give that code a line, "
+                f"{where}: {itemize(orphans)} belong to a code that itself belongs to nothing; give that code a line, "
                 f"or name the total ('{total}' here)"
             )
         return cls._grown({code: total if parent is None else parent for code, parent in above.items()}, total, where)
@@ -143,7 +143,7 @@ class Hierarchy:
             stack.extend((child, at) for child in reversed(below.get(code, [])))
         lost = [code for code in above if code not in set(codes)] if len(codes) <= len(above) else []
         if lost:
-            raise InputError(f"{source}: {listed(lost)} are part of themselves: their codes go round in a circle")
+            raise InputError(f"{source}: {itemize(lost)} are part of themselves: their codes go round in a circle")
         return cls(codes, parents, source)
 
     @classmethod
@@ -195,7 +195,6 @@ class Hierarchy:
 
         A code that is the same in a column and in the one before it (a branch that ends early) is one code.
         """
-
         where = source or f"the columns {', '.join(columns)}"
         rows = nw.from_native(frame, eager_only=True).select(*columns).unique(maintain_order=True).rows()
         above: dict[str, str] = {}
@@ -216,13 +215,11 @@ class Hierarchy:
     @classmethod
     def from_hrc(cls, path: str | Path, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:
         """Read a τ-ARGUS hierarchy file: one code a line, its depth by a repeated lead string."""
-
         codes, parents = hrc.read(path, lead=lead, total=total)
         return cls(codes, parents, Path(path).name)
 
     def to_hrc(self, lead: str = "@") -> str:
         """The content of a τ-ARGUS hierarchy file (.hrc)."""
-
         return hrc.text(self.codes, self.parents.tolist(), self.source, lead)
 
     @property

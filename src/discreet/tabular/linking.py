@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.relations import Part, Places, relations_of
@@ -37,16 +37,16 @@ def link(tables: Sequence[Table]) -> Table:
             )
     if len({table.response for table in tables}) > 1:
         raise InputError("linked tables must sum up the same response; tables of different responses share no cells")
-    dimensions = _merged(tables)
-    codes = np.concatenate([_translated(table, dimensions) for table in tables])
+    dimensions = _merge_dimensions(tables)
+    codes = np.concatenate([_translate_codes(table, dimensions) for table in tables])
     keys = Places([len(one.codes) for one in dimensions], codes).keys
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    _agree(tables, first[which])
+    _check_values(tables, first[which])
     parts = tuple(dict.fromkeys(part for table in tables for part in _parts(table, dimensions)))
     shared = codes[first]
-    columns = {name: _stacked(tables, name) for name in ("value", "cost", "lower", "upper", "lpl", "upl", "spl")}
+    columns = {name: _stack(tables, name) for name in ("value", "cost", "lower", "upper", "lpl", "upl", "spl")}
     status = np.concatenate([table.status for table in tables])
-    _agreeable(tables, dimensions, shared, status, which)
+    _check_statuses(tables, dimensions, shared, status, which)
     rule = np.zeros(len(first), np.int32)
     np.bitwise_or.at(rule, which, np.concatenate([table.rule for table in tables]))
     places = Places([len(one.codes) for one in dimensions], shared)
@@ -76,7 +76,7 @@ def link(tables: Sequence[Table]) -> Table:
     )
 
 
-def _merged(tables: Sequence[Table]) -> tuple[Dimension, ...]:
+def _merge_dimensions(tables: Sequence[Table]) -> tuple[Dimension, ...]:
     ways: dict[str, list[Any]] = {}
     missing: dict[str, set[str]] = {}
     for table in tables:
@@ -87,7 +87,7 @@ def _merged(tables: Sequence[Table]) -> tuple[Dimension, ...]:
     return tuple(Dimension(name, held, missing[name]) for name, held in ways.items())
 
 
-def _translated(table: Table, dimensions: Sequence[Dimension]) -> NDArray[np.int32]:
+def _translate_codes(table: Table, dimensions: Sequence[Dimension]) -> NDArray[np.int32]:
     codes = np.zeros((len(table), len(dimensions)), dtype=np.int32)
     names = [one.name for one in dimensions]
     for axis, one in enumerate(table.dimensions):
@@ -110,7 +110,7 @@ def _parts(table: Table, dimensions: Sequence[Dimension]) -> list[Part]:
     return moved
 
 
-def _agree(tables: Sequence[Table], first: NDArray[np.int64]) -> None:
+def _check_values(tables: Sequence[Table], first: NDArray[np.int64]) -> None:
     value = np.concatenate([table.value for table in tables])
     gap = np.abs(value - value[first])
     wrong = np.flatnonzero(gap > TOLERANCE * np.maximum(1.0, np.abs(value)))
@@ -118,10 +118,10 @@ def _agree(tables: Sequence[Table], first: NDArray[np.int64]) -> None:
         owners = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         starts = np.concatenate([[0], np.cumsum([len(table) for table in tables])])
         names = [tables[owners[at]].name(int(at - starts[owners[at]])) for at in wrong.tolist()]
-        raise InputError(f"linked tables disagree on the value of {len(wrong)} cells they share: {listed(names)}")
+        raise InputError(f"linked tables disagree on the value of {len(wrong)} cells they share: {itemize(names)}")
 
 
-def _agreeable(
+def _check_statuses(
     tables: Sequence[Table],
     dimensions: Sequence[Dimension],
     codes: NDArray[np.int32],
@@ -139,11 +139,11 @@ def _agreeable(
             for cell in both.tolist()
         ]
         raise InputError(
-            f"linked tables disagree on {listed(names)}: unsafe in one, not to be suppressed in another; take one back"
+            f"linked tables disagree on {itemize(names)}: unsafe in one, not to be suppressed in another; take one back"
         )
 
 
-def _stacked(tables: Sequence[Table], name: str) -> NDArray[np.float64]:
+def _stack(tables: Sequence[Table], name: str) -> NDArray[np.float64]:
     return np.concatenate([getattr(table, name) for table in tables])
 
 

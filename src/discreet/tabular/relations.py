@@ -19,7 +19,7 @@ Part = tuple[tuple[int, tuple[int, ...]], ...]
 """One table of several linked ones: the dimensions it spans, each with the hierarchies that hold in it."""
 
 # Beyond this a table of all places would take more memory than searching takes time.
-DENSE = 1 << 25
+MOST_DENSE_KEYS = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,6 @@ class Relations:
     @cached_property
     def matrix(self) -> csr_array:
         """The relations as a sparse matrix."""
-
         return csr_array((self.coefficients, self.cells, self.starts), shape=(len(self), self.n))
 
     def residuals(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -79,7 +78,7 @@ class Relations:
         return self.cells[self.starts[relation] : self.starts[relation + 1]]
 
 
-def built(rows: Any, cells: Any, coefficients: Any, rhs: Any, n: int, implied: Any = None) -> Relations:
+def build_relations(rows: Any, cells: Any, coefficients: Any, rhs: Any, n: int, implied: Any = None) -> Relations:
     """Relations from entries in any order."""
     rows, cells = np.asarray(rows), np.asarray(cells)
     coefficients = np.asarray(coefficients, dtype=np.float64)
@@ -118,7 +117,7 @@ class Places:
         self.span = span
         self.keys = codes.astype(np.int64) @ self.strides
         self._dense: NDArray[np.int32] | None = None
-        if span <= DENSE or span <= 8 * len(codes):
+        if span <= MOST_DENSE_KEYS or span <= 8 * len(codes):
             self._dense = np.full(span, -1, dtype=np.int32)
             self._dense[self.keys] = np.arange(len(codes), dtype=np.int32)
             self._repeated = int((self._dense[self.keys] != np.arange(len(codes))).sum())
@@ -194,13 +193,13 @@ def relations_of(
                 rows.append(number[total[fresh]])
                 cells.append(child[fresh].astype(np.int32))
                 totals.append(heads.astype(np.int32))
-                implied.append(_implied(dimensions, part, (axis, way), sums, n)[heads])
+                implied.append(_find_implied(dimensions, part, (axis, way), sums, n)[heads])
                 seen[heads] = True
                 count += len(heads)
     head = np.concatenate([*totals, np.empty(0, np.int32)])
     part_rows = np.concatenate([*rows, np.empty(0, np.int32)])
     part_cells = np.concatenate([*cells, np.empty(0, np.int32)])
-    return built(
+    return build_relations(
         np.concatenate([np.arange(count, dtype=np.int32), part_rows]),
         np.concatenate([head, part_cells]),
         np.concatenate([np.full(count, -1.0), np.ones(len(part_cells))]),
@@ -235,7 +234,7 @@ def _sums(
     return child, total
 
 
-def _implied(
+def _find_implied(
     dimensions: Sequence[Dimension], part: Part, own: tuple[int, int], sums: dict[tuple[int, int], Sums], n: int
 ) -> NDArray[np.bool_]:
     """At which totals the relation over an axis by one hierarchy follows from others.
@@ -254,13 +253,13 @@ def _implied(
             break
         for way in ways:
             below, above = sums[earlier, way]
-            sum_here, sum_there = _marked(total, n), _marked(above, n)
-            lacking = _marked(above[~sum_here[below]], n) | _marked(total[~sum_there[child]], n)
+            sum_here, sum_there = _mark(total, n), _mark(above, n)
+            lacking = _mark(above[~sum_here[below]], n) | _mark(total[~sum_there[child]], n)
             follows |= sum_there & ~lacking
     return follows
 
 
-def _marked(cells: NDArray[Any], n: int) -> NDArray[np.bool_]:
+def _mark(cells: NDArray[Any], n: int) -> NDArray[np.bool_]:
     marked = np.zeros(n, dtype=np.bool_)
     marked[cells] = True
     return marked

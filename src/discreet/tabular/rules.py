@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.table import Table
 
 Floats = NDArray[np.float64]
 Verdict = tuple[NDArray[np.bool_], Floats]
-
-RANGE = 30.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def threshold(least: float, width: float) -> Rule:
     """Fewer than `least` contributors are unsafe; the level is `width` percent of the value."""
 
     def judge(table: Table) -> Verdict:
-        count = _needed(table, "count", "threshold")
+        count = _require(table, "count", "threshold")
         return (count > 0) & (count < least), width / 100.0 * np.abs(table.value)
 
     return Rule("threshold", f"fewer than {least:g} contributors (levels {width:g} % of the value)", judge)
@@ -68,8 +66,8 @@ def request(k: float) -> Rule:
     """A contributor who asked for protection brings more than k percent of the total."""
 
     def judge(table: Table) -> Verdict:
-        asked = _needed(table, "asked", "request")
-        _no_negatives(table, "request")
+        asked = _require(table, "asked", "request")
+        _refuse_negatives(table, "request")
         return (asked > 0) & (asked > k / 100.0 * table.value + _slack(table)), 100.0 / k * asked - table.value
 
     return Rule("request", f"above {k:g} % from one who asked for protection", judge)
@@ -104,7 +102,7 @@ def _company(coalition: int) -> str:
     return "" if coalition == 1 else f" by {coalition} others together"
 
 
-def _needed(table: Table, name: str, rule: str) -> Floats:
+def _require(table: Table, name: str, rule: str) -> Floats:
     held: Floats | None = getattr(table, name)
     if held is None:
         what = {"count": "numbers of contributors", "asked": "who asked for protection (tabulate with --request)"}[name]
@@ -124,11 +122,11 @@ def _tops(table: Table, places: int, rule: str) -> Floats:
             f"{table.source} holds the {kept} largest contributions to each cell, but {rule} looks at {places}; make "
             f"the table with --top {places}"
         )
-    _no_negatives(table, rule)
+    _refuse_negatives(table, rule)
     return table.tops[:, :places]
 
 
-def _no_negatives(table: Table, rule: str) -> None:
+def _refuse_negatives(table: Table, rule: str) -> None:
     below = table.value < 0
     if table.tops is not None:
         below |= (table.tops < 0).any(axis=1)
@@ -138,13 +136,13 @@ def _no_negatives(table: Table, rule: str) -> None:
             "for them. Use absolute values, or the threshold rule"
         )
     if below.any():
-        names = listed([table.name(int(cell)) for cell in np.flatnonzero(below)])
+        names = itemize([table.name(int(cell)) for cell in np.flatnonzero(below)])
         raise InputError(
             f"{table.source}: negative values in {int(below.sum())} cells ({names}); {rule} has no meaning for them. "
             "Use absolute values, or the threshold rule"
         )
 
 
-def told(rules: list[Rule]) -> dict[str, Any]:
+def describe(rules: list[Rule]) -> dict[str, Any]:
     """The rules in words, by name."""
     return {rule.name: rule.words for rule in rules}

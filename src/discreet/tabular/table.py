@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.relations import Part, Places, Relations, relations_of, whole
@@ -191,7 +191,7 @@ class Table:
         start, end = self.relations.starts[relation : relation + 2]
         cells, coefficients = self.relations.cells[start:end], self.relations.coefficients[start:end]
         totals = cells[coefficients < 0]
-        of = self.name(int(totals[0])) if len(totals) == 1 else f"of {listed([self.name(int(c)) for c in cells])}"
+        of = self.name(int(totals[0])) if len(totals) == 1 else f"of {itemize([self.name(int(c)) for c in cells])}"
         if self.dimensions and len(totals) == 1 and len(cells) > 1:
             part = int(cells[coefficients > 0][0])
             axis = int(np.flatnonzero(self.codes[part] != self.codes[totals[0]])[0])
@@ -259,14 +259,13 @@ class Table:
     def _refuse(self, wrong: NDArray[np.bool_], what: str, advice: str) -> None:
         cells = np.flatnonzero(wrong)
         if len(cells):
-            names = listed([self.name(int(cell)) for cell in cells])
+            names = itemize([self.name(int(cell)) for cell in cells])
             have = "has" if len(cells) == 1 else "have"
             verb = "is" if what.startswith("to be") else have
             raise InputError(f"{self.source}: {names} {verb} {what}; {advice}")
 
     def frame(self) -> pl.DataFrame:
         """The table as a frame: dimensions, then every attribute of the cells; internal."""
-
         columns: dict[str, Any] = {}
         for axis, dimension in enumerate(self.dimensions):
             columns[dimension.name] = pl.Series(list(dimension.codes), dtype=pl.String).gather(self.codes[:, axis])
@@ -287,7 +286,6 @@ class Table:
 
     def rule_words(self) -> pl.Series:
         """The names of the rules that found each cell unsafe, joined by +; null for the others."""
-
         kinds, which = np.unique(self.rule, return_inverse=True)
         words = ["+".join(name for bit, name in enumerate(RULES) if kind >> bit & 1) or None for kind in kinds.tolist()]
         return pl.Series(words, dtype=pl.String).gather(which)
@@ -329,5 +327,5 @@ def _places(dimensions: tuple[Dimension, ...], codes: NDArray[np.int32], source:
             " × ".join(f"{one.name}={one.codes[code]}" for one, code in zip(dimensions, codes[cell], strict=True))
             for cell in repeated.tolist()
         ]
-        raise InputError(f"{source}: cells that occur more than once: {listed(names)}; leave each of them once")
+        raise InputError(f"{source}: cells that occur more than once: {itemize(names)}; leave each of them once")
     return places

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, eye_array, hstack
 
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.solvers.highs import LinearProgram, Matrix
 from discreet.tabular.files import codevalue
@@ -109,7 +109,7 @@ def centre_of(table: Table) -> Floats:
         return table.value
     bare = np.flatnonzero(unknown & ~table.suppressed)
     if len(bare):
-        names = listed([table.name(int(cell)) for cell in bare])
+        names = itemize([table.name(int(cell)) for cell in bare])
         raise InputError(f"{table.source}: {names} is published, but has no value; give it one or mark it suppressed")
     relations = table.relations
     cells = np.flatnonzero(unknown)
@@ -129,7 +129,7 @@ def centre_of(table: Table) -> Floats:
     scale = max(1.0, float(np.abs(np.nan_to_num(table.value)).max(initial=1.0)))
     wrong = rows[missed > TOLERANCE * scale]
     if len(wrong):
-        names = listed([table.relation_name(int(row)) for row in wrong])
+        names = itemize([table.relation_name(int(row)) for row in wrong])
         raise InputError(
             f"{table.source}: no values of the suppressed cells fit the published ones and the bounds; the conflict is "
             f"in {names}. Correct a published value, or widen the bounds"

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.attack.levels import EXPOSED, NARROW, PROTECTED, PUBLISHED, UNJUDGED
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.tabular.table import PRIMARY, SECONDARY, STATUSES, Table
 from discreet.text import entry
 from discreet.verification.certificate import Certificate
@@ -129,7 +129,7 @@ class Audit:
         failed = self.failed
         if len(failed):
             words = [f"{said[key]:,} {text}" for key, text in _FAULTS.items() if said[key]]
-            names = listed([table.name(int(cell)) for cell in failed])
+            names = itemize([table.name(int(cell)) for cell in failed])
             lines += entry(
                 "Verdict", f"NOT PROTECTED: {len(failed):,} of {said['judged']:,} cells ({', '.join(words)}): {names}"
             )
@@ -160,14 +160,14 @@ class Audit:
     def _insiders(self) -> str:
         if not self.insiders:
             return "no sole contributor to a cell can work out another's too closely"
-        names = listed([self.table.name(int(known[0])) for known, _ in self.insiders])
+        names = itemize([self.table.name(int(known[0])) for known, _ in self.insiders])
         many = f"{len(self.insiders):,} sole contributors"
         return f"NOT PROTECTED: {many} can work out others' cells too closely: those in {names}"
 
     def _sums(self) -> str:
         if not self.sums:
             return "no line gives away an unsafe sum of suppressed cells"
-        names = listed([self.table.relation_name(row) for row, _ in self.sums])
+        names = itemize([self.table.relation_name(row) for row, _ in self.sums])
         return f"NOT PROTECTED: {len(self.sums):,} lines give away an unsafe sum of suppressed cells: {names}"
 
     def _certificate(self) -> str:

@@ -153,9 +153,9 @@ def test_blanks_are_not_passed_over_where_that_is_ambiguous(tmp_path: Path) -> N
 
 
 def test_a_table_of_numbered_cells_has_no_codes(tmp_path: Path) -> None:
-    from discreet.tabular.relations import built
+    from discreet.tabular.relations import build_relations
 
-    bare = Table.of([1.0], relations=built(np.empty(0, int), [], [], [], 1))
+    bare = Table.of([1.0], relations=build_relations(np.empty(0, int), [], [], [], 1))
     with pytest.raises(InputError, match="no named dimensions"):
         codevalue.text(bare)
     assert "no named dimensions" in refused(tmp_path / "a.txt", "a,1,1\n", bare)

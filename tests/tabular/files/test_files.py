@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files import codevalue
-from discreet.tabular.files.formats import check_table_format, read_table, rendered
+from discreet.tabular.files.formats import check_table_format, read_table, render
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import PRIMARY, RULES, Table
 
@@ -74,7 +74,7 @@ def tables(draw: st.DrawFn) -> Table:
 
 
 def written(table: Table, path: Path) -> Path:
-    for file, data in rendered(table, path).items():
+    for file, data in render(table, path).items():
         file.write_bytes(data)
     return path
 
@@ -131,14 +131,14 @@ def small() -> Table:
 
 @pytest.mark.parametrize("suffix", [".jj", ".jj.gz", ".parquet", ".csv", ".tab", ".txt"])
 def test_the_same_table_makes_the_same_files(tmp_path: Path, suffix: str) -> None:
-    assert rendered(small(), tmp_path / f"a{suffix}") == rendered(small(), tmp_path / f"a{suffix}")
+    assert render(small(), tmp_path / f"a{suffix}") == render(small(), tmp_path / f"a{suffix}")
 
 
 @pytest.mark.parametrize("suffix", [".jj", ".jj.gz", ".parquet", ".csv", ".tab"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(data=st.data())
 def test_whatever_is_changed_is_read_or_refused_in_our_words(tmp_path: Path, suffix: str, data: st.DataObject) -> None:
-    files = rendered(small(), tmp_path / f"a{suffix}")
+    files = render(small(), tmp_path / f"a{suffix}")
     victim = data.draw(st.sampled_from(sorted(files)))
     content = files[victim]
     start = data.draw(st.integers(0, len(content)))
@@ -156,7 +156,7 @@ def test_whatever_is_changed_is_read_or_refused_in_our_words(tmp_path: Path, suf
 
 def test_the_files_of_each_format(tmp_path: Path) -> None:
     files = {
-        suffix: {path.name for path in rendered(small(), tmp_path / f"a{suffix}")}
+        suffix: {path.name for path in render(small(), tmp_path / f"a{suffix}")}
         for suffix in (".jj", ".csv", ".parquet", ".tab", ".txt")
     }
     assert files == {
@@ -170,7 +170,7 @@ def test_the_files_of_each_format(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a", ".csv", "a.gz", "a.tab.bak"])
 def test_an_unknown_format_is_refused_with_those_there_are(tmp_path: Path, name: str) -> None:
-    for refuse in (check_table_format, read_table, lambda path: rendered(small(), path)):
+    for refuse in (check_table_format, read_table, lambda path: render(small(), path)):
         with pytest.raises(InputError) as caught:
             refuse(tmp_path / name)
         assert all(suffix in str(caught.value) for suffix in (".jj", ".jj.gz", ".parquet", ".csv", ".tab"))

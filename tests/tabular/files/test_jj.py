@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError
 from discreet.tabular.files import jj
-from discreet.tabular.relations import built
+from discreet.tabular.relations import build_relations
 from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE, SECONDARY, Table
 
 TINY = """0
@@ -43,7 +43,7 @@ def tables(draw: st.DrawFn) -> Table:
     cells = [cell for line in named for cell in line]
     coefficients = draw(st.lists(NUMBERS, min_size=len(cells), max_size=len(cells)))
     rhs = draw(st.lists(NUMBERS, min_size=len(named), max_size=len(named)))
-    relations = built(np.array(rows, dtype=np.int64), cells, coefficients, rhs, n)
+    relations = build_relations(np.array(rows, dtype=np.int64), cells, coefficients, rhs, n)
     return Table.of(held.pop("value"), relations=relations, status=status, **held)
 
 

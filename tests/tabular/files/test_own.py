@@ -15,7 +15,7 @@ from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files import own
 from discreet.tabular.hierarchy import Hierarchy
-from discreet.tabular.relations import built
+from discreet.tabular.relations import build_relations
 from discreet.tabular.table import RULES, Table
 
 CANARY = "7316094825"
@@ -64,7 +64,7 @@ def linked() -> Table:
 
 
 def written(table: Table, path: Path) -> Path:
-    for file, data in own.rendered(table, path).items():
+    for file, data in own.render(table, path).items():
         file.write_bytes(data)
     return path
 
@@ -100,7 +100,7 @@ def test_linked_tables_come_back_whole(tmp_path: Path, suffix: str) -> None:
     suffix=st.sampled_from([".csv", ".parquet"]),
 )
 def test_numbered_cells_come_back_exactly(tmp_path: Path, values: list[float], suffix: str) -> None:
-    relations = built([0, 0, 1], [0, 2, 1], [-1, 0.1, 1], [0, 1e-300], 3)
+    relations = build_relations([0, 0, 1], [0, 2, 1], [-1, 0.1, 1], [0, 1e-300], 3)
     table = Table.of(values, relations=relations, cost=np.ones(3))
     back = own.read(written(table, tmp_path / f"a{suffix}"))
     assert np.array_equal(back.value, table.value, equal_nan=True)
@@ -110,7 +110,7 @@ def test_numbered_cells_come_back_exactly(tmp_path: Path, values: list[float], s
 
 
 def test_the_metadata_say_first_that_the_file_is_internal(tmp_path: Path) -> None:
-    files = own.rendered(linked(), tmp_path / "a.csv")
+    files = own.render(linked(), tmp_path / "a.csv")
     said = json.loads(files[tmp_path / "a.table.json"])
     assert list(said.items())[:2] == [
         ("internal", "holds confidential values; not for publication"),
@@ -119,7 +119,7 @@ def test_the_metadata_say_first_that_the_file_is_internal(tmp_path: Path) -> Non
 
 
 def test_the_columns(tmp_path: Path) -> None:
-    header = own.rendered(linked(), tmp_path / "a.csv")[tmp_path / "a.csv"].decode().splitlines()[0]
+    header = own.render(linked(), tmp_path / "a.csv")[tmp_path / "a.csv"].decode().splitlines()[0]
     assert header == "region,size,value,count,status,rule,cost,lb,ub,lpl,upl,spl,top1,top2,top3,asked,sole"
 
 
@@ -216,7 +216,7 @@ def test_metadata_that_are_wrong_are_refused(tmp_path: Path, change: str, told: 
 
 
 def test_cells_without_dimensions_keep_their_order_and_number(tmp_path: Path) -> None:
-    table = Table.of([2.0, 1.0, 1.0], relations=built([0, 0, 0], [0, 1, 2], [-1, 1, 1], [0], 3))
+    table = Table.of([2.0, 1.0, 1.0], relations=build_relations([0, 0, 0], [0, 1, 2], [-1, 1, 1], [0], 3))
     path = written(table, tmp_path / "a.csv")
     head, *lines = path.read_text().splitlines(keepends=True)
     assert "do not sort" in refused(put(path, "".join([head, *lines[::-1]])))
@@ -228,7 +228,7 @@ def test_a_dimension_cannot_have_the_name_of_another_column(tmp_path: Path) -> N
         dimension = Dimension(name, Hierarchy.flat(["a"]))
         table = Table.of([1, 1], dimensions=(dimension,), codes=[[0], [1]])
         with pytest.raises(InputError, match=name):
-            own.rendered(table, tmp_path / "a.csv")
+            own.render(table, tmp_path / "a.csv")
 
 
 def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_numbers_come_back_exactly(tmp_path: Path, values: list[float], status: 
 
 
 def test_tables_that_the_files_cannot_hold_are_refused() -> None:
-    from discreet.tabular.relations import built
+    from discreet.tabular.relations import build_relations
 
     two = Dimension("d", [Hierarchy.flat(["a", "b"]), Hierarchy.from_pairs([("c", "Total"), ("a", "c"), ("b", "c")])])
     with pytest.raises(InputError, match="several hierarchies"):
@@ -209,7 +209,7 @@ def test_tables_that_the_files_cannot_hold_are_refused() -> None:
     with pytest.raises(InputError, match="linked"):
         tab.files(linked, "a")
     with pytest.raises(InputError, match="no named dimensions"):
-        tab.files(Table.of([1.0], relations=built(np.empty(0, int), [], [], [], 1)), "a")
+        tab.files(Table.of([1.0], relations=build_relations(np.empty(0, int), [], [], [], 1)), "a")
     with pytest.raises(InputError, match="not known"):
         tab.files(Table.of([np.nan, 1], dimensions=(flat,), codes=[[0], [1]]), "a")
     blank = Dimension("d", Hierarchy.flat(["a "]))

@@ -1,8 +1,6 @@
 """Microdata files in and out, whatever their format: the suffix of the name says which.
 
-The digest that names a file's exact content.
-
-A release of ours, read as its record says it was written.
+A release of ours is read as the record beside it says it was written, if it is still the file that the record names.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from discreet.data.checks import extra
 from discreet.data.files import arrow as columnar
 from discreet.data.files import csv as delimited
 from discreet.data.files import excel, labelled
-from discreet.data.files import labelled as labelled_out
 from discreet.data.files.source import Dialect, Source
 from discreet.errors import InputError
 
@@ -171,7 +168,7 @@ def write(frame: pl.DataFrame, path: Path, *, format_name: str, like: Source | N
     elif format_name == "excel":
         excel.write(frame, path)
     elif format_name in ("stata", "spss", "zsav", "sas"):
-        labelled_out.write(frame, path, format_name, like)
+        labelled.write(frame, path, format_name, like)
     else:
         raise InputError(f"unknown format '{format_name}'; known are {', '.join([*_WORDS, *_FINER.values()])}")
 
@@ -203,7 +200,6 @@ def read_back(
 
 def dialect_of(format_name: str, like: Source | None) -> Dialect:
     """The dialect in which delimited text is written: that of the source, if it was delimited text."""
-
     dialect = like.dialect if like is not None and like.dialect is not None else Dialect()
     return replace(dialect, delimiter="\t") if format_name == "tsv" else dialect
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from discreet.data.checks import check_names, check_readable, check_rows, listed, writing
+from discreet.data.checks import check_names, check_readable, check_rows, itemize, writing
 from discreet.data.files.source import Source
 from discreet.errors import InputError
 
@@ -20,20 +20,18 @@ _WORDS = {"parquet": "a Parquet file", "arrow": "an Arrow file"}
 
 def read(path: Path, format_name: str) -> Source:
     """Read a Parquet ("parquet") or Arrow ("arrow") file; NaN becomes null, since both mean that no value is known."""
-
     check_readable(path)
     table = _table(path, format_name)
     check_names(path, table.column_names)
     check_rows(path, table.num_rows)
     frame = to_frame(table, path.name)
     index = [name for name in frame.columns if name.startswith("__index_level_")]
-    notes = (f"{path.name}: {listed(index)} was the row index of a pandas frame",) if index else ()
+    notes = (f"{path.name}: {itemize(index)} was the row index of a pandas frame",) if index else ()
     return Source(frame.with_columns(cs.float().fill_nan(None)), path, format_name, notes=notes)
 
 
 def to_frame(table: Any, name: str) -> pl.DataFrame:
     """An Arrow table as a frame; a column that cannot be converted is named."""
-
     # Custom metadata goes: pandas and R keep copies of values there (an index, attributes), which nobody would protect.
     table = table.replace_schema_metadata(None).unify_dictionaries()
     return pl.DataFrame([_series(name, table.field(i), table.column(i)) for i in range(table.num_columns)])
@@ -41,11 +39,10 @@ def to_frame(table: Any, name: str) -> pl.DataFrame:
 
 def write(frame: pl.DataFrame, path: Path, format_name: str) -> None:
     """Write a Parquet ("parquet") or Arrow ("arrow") file that holds the schema and the visible values, no more."""
-
     nested = frame.select(cs.nested() | cs.object()).columns
     if nested:
         raise InputError(
-            f"{path.name}: a release is a flat table; the nested columns {listed(nested)} cannot be written"
+            f"{path.name}: a release is a flat table; the nested columns {itemize(nested)} cannot be written"
         )
     plain = frame.with_columns(cs.float().fill_nan(None), (cs.categorical() | cs.enum()).cast(pl.String))
     arrow = plain.to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -61,7 +58,6 @@ def write(frame: pl.DataFrame, path: Path, format_name: str) -> None:
 
 
 def _table(path: Path, format_name: str) -> Any:
-
     try:
         if format_name == "parquet":
             return _valid(parquet.ParquetFile(path).read())
@@ -84,14 +80,13 @@ def _valid(table: Any) -> Any:
 
 def _series(name: str, field: Any, column: Any) -> pl.Series:
     """Convert one column; one by one, so that the message can name the column that cannot be."""
-
     kind = field.type
     # polars does not raise an error over these but panics, with a trace on the terminal: a decimal beyond 38 digits,
     # and, in a damaged file, a time zone that is not text.
     if not pa.types.is_decimal256(kind) and "\ufffd" not in str(kind):
         try:
             series = pl.Series(field.name, column)
-            return _ordered(series, column) if pa.types.is_dictionary(kind) and kind.ordered else series
+            return _keep_order(series, column) if pa.types.is_dictionary(kind) and kind.ordered else series
         except (Exception, pl.exceptions.PanicException):
             pass
     raise InputError(
@@ -99,9 +94,8 @@ def _series(name: str, field: Any, column: Any) -> pl.Series:
     )
 
 
-def _ordered(series: pl.Series, column: Any) -> pl.Series:
+def _keep_order(series: pl.Series, column: Any) -> pl.Series:
     """Keep the order of an ordered dictionary, which a Categorical would lose."""
-
     levels = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
     if all(isinstance(level, str) for level in levels) and len(set(levels)) == len(levels):
         return series.cast(pl.Enum(levels))
@@ -110,7 +104,6 @@ def _ordered(series: pl.Series, column: Any) -> pl.Series:
 
 def _bare(column: Any, dtype: pl.DataType) -> Any:
     """Rebuild an Arrow column so that nothing is in it but what can be seen."""
-
     column = column.combine_chunks()
     if column.null_count:
         # A null in Arrow is only a bit: the value may still lie behind it, and a suppressed one would be published.

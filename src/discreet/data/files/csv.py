@@ -1,8 +1,8 @@
 """Delimited text (CSV and its relatives) in and out.
 
-Text of a delimited file as typed columns, for formats that have types.
-
-Where the records of a delimited text stand: quotes, record ends and physical lines, found without parsing values.
+Reading finds where the records stand (quotes, record ends, physical lines) before any value is parsed, so that every
+message can name a line. Columns come as text, exactly as written; `assign_types` turns them into numbers and dates for
+formats that have types.
 """
 
 from __future__ import annotations
@@ -17,28 +17,219 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from discreet.data.checks import SHOWN, check_names, check_readable, check_rows, listed, writing
+from discreet.data.checks import SHOWN, check_names, check_readable, check_rows, itemize, writing
 from discreet.data.files import sniff
-from discreet.data.files.encoding import BOMS, Text, line_at, to_utf8
-from discreet.data.files.source import Dialect, Source, checked_decimal, checked_delimiter
+from discreet.data.files.sniff import BOMS, Text, line_at, to_utf8
+from discreet.data.files.source import Dialect, Source, check_decimal, parse_delimiter
 from discreet.data.values import find_form, read_numbers
 from discreet.errors import InputError
 
+_ROWS_PER_PIECE = 1 << 16
+_BYTES_PER_PIECE = 1 << 25
+_QUOTE, _LF, _CR = 34, 10, 13
+_DELIMITER_NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
 
-def typed(frame: pl.DataFrame, decimal: str) -> pl.DataFrame:
+
+def read(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+) -> Source:
+    """Read a delimited text file; every column comes as text exactly as written, blank as null.
+
+    What is not given is found out: the encoding from the bytes (see `sniff.to_utf8`), the delimiter, the header
+    and the decimal sign from the content (see `sniff`). Blank lines are skipped, but in a file of one column, where
+    they are missing values.
+
+    Parameters
+    ----------
+    path
+        The file.
+    delimiter
+        The character between fields.
+    encoding
+        The text encoding.
+    decimal
+        The decimal sign, '.' or ','.
+    header
+        Whether the first line holds the column names; without them the columns are named column_1, column_2, ….
+    """
+    delimiter = None if delimiter is None else parse_delimiter(delimiter)
+    decimal = None if decimal is None else check_decimal(decimal)
+    check_readable(path)
+    text = to_utf8(path, path.read_bytes(), encoding)
+    if not text.data.strip(b"\r\n "):
+        raise InputError(f"{path.name} is empty (only blank lines); is it the right file, and was it saved completely?")
+    sample, whole = sniff.sample_of(text.data)
+    sign = sniff.delimiter_of(sample, whole=whole) if delimiter is None else delimiter
+    where = layout(path, text.data, sign)
+    blank = where.starts == where.ends
+    first = int(blank.argmin())  # the first record is the first line that is not blank
+    begin = next(iter(sniff.records(text.data[where.starts[first] : where.ends[first]].decode(), sign)), [])
+    if not begin:
+        raise InputError(f"{path.name}: the first line is too long to be one of column names; is it delimited text?")
+    if len(begin) == 1:
+        blank[first:] = False
+    where = where.without(blank)
+
+    rows = sniff.records(sample, sign, whole=whole) or [begin]
+    titled, certain = sniff.header_of(rows) if header is None else (header, True)
+    if titled:
+        # Where nothing tells a header from a record, the names may be a person's values and are not repeated.
+        check_names(path, begin, nameable=certain)
+        check_rows(path, where.starts.size - 1)
+    names = begin if titled else [f"column_{i}" for i in range(1, len(begin) + 1)]
+    frame = _parse(path, text.data, where, sign, names, skip=int(titled))
+    point, doubtful = sniff.decimal_of(frame, sign) if decimal is None else (decimal, False)
+    dialect = Dialect(sign, text.encoding, point, titled, text.bom, _newline(text.data))
+
+    lines = where.lines[int(titled) :]
+    regular = int(lines[-1]) - int(lines[0]) == lines.size - 1
+    assumed = _list_assumptions(dialect, text, delimiter is None, doubtful)
+    notes = [f"{path.name}: read as {', '.join(assumed)}"] if assumed else []
+    if header is None and not titled:
+        notes.append(
+            f"{path.name}: the first line looks like a record, so columns are named column_1 to column_{len(names)}"
+        )
+    elif header is None and not certain:
+        notes.append(
+            f"{path.name}: the first line is taken to be the column names (pass --header no if it is a record)"
+        )
+    if blank.any():
+        notes.append(f"{path.name}: {int(blank.sum())} blank lines skipped")
+    if len(names) == 1 and (nulls := int((where.starts == where.ends).sum())):
+        notes.append(f"{path.name}: {nulls} blank lines read as missing values")
+    numbering = None if regular else lines
+    return Source(frame, path, "csv", dialect, None, tuple(notes), numbering, int(lines[0]), certain or not titled)
+
+
+def _parse(path: Path, data: bytes, where: Layout, delimiter: str, names: list[str], *, skip: int) -> pl.DataFrame:
+    start = int(where.starts[skip])
+    longest = int((where.ends - where.starts).max())
+    keys = [str(i) for i in range(len(names))]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(data).slice(start)),
+            # A block must hold at least one whole record.
+            read_options=csv.ReadOptions(column_names=keys, block_size=max(1 << 22, 2 * longest + 2)),
+            parse_options=csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=where.quotes.size > 0, ignore_empty_lines=len(names) > 1
+            ),
+            convert_options=csv.ConvertOptions(
+                check_utf8=False,  # checked when the encoding was found
+                column_types=dict.fromkeys(keys, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+            ),
+        )
+    except (pa.ArrowException, OSError, ValueError):
+        # The library's message quotes the record, so ours must not carry it along.
+        raise _parse_error(path, data, where, delimiter) from None
+    if table.num_rows != where.starts.size - skip:
+        # Two readings of the same bytes disagree: better no data than shifted data.
+        raise InputError(f"{path.name} cannot be read as delimited text: its quotes or line ends are irregular")
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    frame.columns = names
+    return frame
+
+
+def _parse_error(path: Path, data: bytes, where: Layout, delimiter: str) -> InputError:
+    fields = where.fields(data, delimiter)
+    wrong = (fields != fields[0]).nonzero()[0]
+    if wrong.size == 0:
+        return InputError(f"{path.name} cannot be read as delimited text; check it, or pass --delimiter")
+    told = ", ".join(f"line {where.lines[i]} has {fields[i]}" for i in wrong[:SHOWN].tolist())
+    rest = f" and {wrong.size - SHOWN} more lines differ" if wrong.size > SHOWN else ""
+    return InputError(
+        f"{path.name}: records differ from the {fields[0]} fields of the first line (delimiter "
+        f"{_DELIMITER_NAMES.get(delimiter, repr(delimiter))}): {told}{rest}; correct them, quote fields that hold the "
+        "delimiter, or pass --delimiter"
+    )
+
+
+def _newline(data: bytes) -> str:
+    end = min((at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0), default=-1)
+    if end < 0 or data[end : end + 1] == b"\n":
+        return "\n"
+    return "\r\n" if data[end + 1 : end + 2] == b"\n" else "\r"
+
+
+def _list_assumptions(dialect: Dialect, text: Text, sniffed: bool, doubtful: bool) -> list[str]:
+    parts = [f"{_DELIMITER_NAMES[dialect.delimiter]}-delimited"] if sniffed else []
+    if doubtful:
+        other = "point" if dialect.decimal == "," else "comma"
+        parts.append(
+            f"decimal {'comma' if dialect.decimal == ',' else 'point'} (some columns have a {other}; see --decimal)"
+        )
+    elif dialect.decimal == ",":
+        parts.append("decimal comma")
+    if text.assumed:
+        parts.append(f"encoding {text.encoding} (not valid UTF-8)")
+    elif text.encoding != "utf-8":
+        parts.append(f"encoding {text.encoding}")
+    return parts
+
+
+def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
+    """Write a delimited text file: floats in the shortest form that reads back the same, null as blank.
+
+    A value that begins like a formula of a spreadsheet is written as it is: to alter data is not the writer's to do.
+    """
+    nested = frame.select(cs.nested() | cs.binary() | cs.object()).columns
+    if nested:
+        raise InputError(f"{path.name}: text cannot hold the nested or binary columns {itemize(nested)}; write Parquet")
+    frame = frame.with_columns(cs.float().fill_nan(None))
+    # A record of one blank field would be a blank line, which readers skip: it is written as a quoted blank.
+    blank = '""' if frame.width == 1 else ""
+    with writing(path), path.open("wb") as file:
+        if dialect.bom:
+            file.write(BOMS.get(dialect.encoding, b""))
+        # A frame without rows has no pieces but may still have a header.
+        for i, piece in enumerate(frame.iter_slices(_ROWS_PER_PIECE) if frame.height else [frame]):
+            text = piece.write_csv(
+                include_header=dialect.header and i == 0,
+                separator=dialect.delimiter,
+                line_terminator=dialect.newline,
+                decimal_comma=dialect.decimal == ",",
+                null_value=blank,
+            )
+            try:
+                file.write(text.encode(dialect.encoding))
+            except UnicodeEncodeError:
+                raise _encoding_error(path, piece.select(pl.all().cast(pl.String)), dialect.encoding) from None
+
+
+def _encoding_error(path: Path, frame: pl.DataFrame, encoding: str) -> InputError:
+    for series in frame.iter_columns():
+        try:
+            series.name.encode(encoding)
+            for value in series.unique().drop_nulls():
+                value.encode(encoding)
+        except UnicodeEncodeError:
+            return InputError(
+                f"{path.name}: column '{series.name}' has signs that {encoding}, the encoding of the input, cannot "
+                "write; save the input as UTF-8 first"
+            )
+    return InputError(f"{path.name}: the encoding {encoding} cannot write the data; save the input as UTF-8 first")
+
+
+def assign_types(frame: pl.DataFrame, decimal: str) -> pl.DataFrame:
     """Columns of text that are plainly numbers or ISO dates get that type; nothing is lost.
 
     A number with more than 15 significant digits might not be the same as a double, so its column stays text.
     A column with leading zeros is one of codes and stays text, as does one with words for missing values.
     """
-
     return frame.with_columns(
-        _typed(frame[name], decimal) for name, dtype in frame.schema.items() if dtype == pl.String
+        _assign_type(frame[name], decimal) for name, dtype in frame.schema.items() if dtype == pl.String
     )
 
 
-def _typed(column: pl.Series, decimal: str) -> pl.Series:
-
+def _assign_type(column: pl.Series, decimal: str) -> pl.Series:
     present = column.drop_nulls()
     if not len(present):
         return column
@@ -59,10 +250,6 @@ def _typed(column: pl.Series, decimal: str) -> pl.Series:
 def _fit_into_doubles(present: pl.Series) -> bool:
     digits = present.str.replace_all(r"[eE].*$", "").str.replace_all(r"[^0-9]", "").str.strip_chars_start("0")
     return bool((digits.str.len_chars() <= 15).all())
-
-
-_QUOTE, _LF, _CR = 34, 10, 13
-_CHUNK = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -116,8 +303,8 @@ def layout(path: Path, data: bytes, delimiter: str) -> Layout:
 def _positions(buffer: NDArray[np.uint8], *bytes_: int) -> NDArray[np.int64]:
     """Return where any of `bytes_` stands, in pieces so that the masks stay small."""
     found = [np.empty(0, np.int64)]
-    for start in range(0, buffer.size, _CHUNK):
-        piece = buffer[start : start + _CHUNK]
+    for start in range(0, buffer.size, _BYTES_PER_PIECE):
+        piece = buffer[start : start + _BYTES_PER_PIECE]
         mask = piece == bytes_[0]
         for other in bytes_[1:]:
             mask |= piece == other
@@ -180,197 +367,3 @@ def _walk(path: Path, data: bytes, at: list[int], begins: list[bool], ends: list
             f"{path.name}, line {line_at(data, opened)}: a quote opens a field and is never closed; close or double it"
         )
     return np.array(found, dtype=np.int64)
-
-
-_ROWS_PER_PIECE = 1 << 16
-_NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
-
-
-def read(
-    path: Path,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-    header: bool | None = None,
-) -> Source:
-    """Read a delimited text file; every column comes as text exactly as written, blank as null.
-
-    What is not given is found out: the encoding from the bytes (see `encoding.to_utf8`), the delimiter, the header
-    and the decimal sign from the content (see `sniff`). Blank lines are skipped, but in a file of one column, where
-    they are missing values.
-
-    Parameters
-    ----------
-    path
-        The file.
-    delimiter
-        The character between fields.
-    encoding
-        The text encoding.
-    decimal
-        The decimal sign, '.' or ','.
-    header
-        Whether the first line holds the column names; without them the columns are named column_1, column_2, ….
-    """
-    delimiter = None if delimiter is None else checked_delimiter(delimiter)
-    decimal = None if decimal is None else checked_decimal(decimal)
-    check_readable(path)
-    text = to_utf8(path, path.read_bytes(), encoding)
-    if not text.data.strip(b"\r\n "):
-        raise InputError(f"{path.name} is empty (only blank lines); is it the right file, and was it saved completely?")
-    sample, whole = sniff.sample_of(text.data)
-    sign = sniff.delimiter_of(sample, whole=whole) if delimiter is None else delimiter
-    where = layout(path, text.data, sign)
-    blank = where.starts == where.ends
-    first = int(blank.argmin())  # the first record is the first line that is not blank
-    begin = next(iter(sniff.records(text.data[where.starts[first] : where.ends[first]].decode(), sign)), [])
-    if not begin:
-        raise InputError(f"{path.name}: the first line is too long to be one of column names; is it delimited text?")
-    if len(begin) == 1:
-        blank[first:] = False
-    where = where.without(blank)
-
-    rows = sniff.records(sample, sign, whole=whole) or [begin]
-    titled, certain = sniff.header_of(rows) if header is None else (header, True)
-    if titled:
-        # Where nothing tells a header from a record, the names may be a person's values and are not repeated.
-        check_names(path, begin, nameable=certain)
-        check_rows(path, where.starts.size - 1)
-    names = begin if titled else [f"column_{i}" for i in range(1, len(begin) + 1)]
-    frame = _parse(path, text.data, where, sign, names, skip=int(titled))
-    point, doubtful = sniff.decimal_of(frame, sign) if decimal is None else (decimal, False)
-    dialect = Dialect(sign, text.encoding, point, titled, text.bom, _newline(text.data))
-
-    lines = where.lines[int(titled) :]
-    regular = int(lines[-1]) - int(lines[0]) == lines.size - 1
-    assumed = _assumed(dialect, text, delimiter is None, doubtful)
-    notes = [f"{path.name}: read as {', '.join(assumed)}"] if assumed else []
-    if header is None and not titled:
-        notes.append(
-            f"{path.name}: the first line looks like a record, so columns are named column_1 to column_{len(names)}"
-        )
-    elif header is None and not certain:
-        notes.append(
-            f"{path.name}: the first line is taken to be the column names (pass --header no if it is a record)"
-        )
-    if blank.any():
-        notes.append(f"{path.name}: {int(blank.sum())} blank lines skipped")
-    if len(names) == 1 and (nulls := int((where.starts == where.ends).sum())):
-        notes.append(f"{path.name}: {nulls} blank lines read as missing values")
-    numbering = None if regular else lines
-    return Source(frame, path, "csv", dialect, None, tuple(notes), numbering, int(lines[0]), certain or not titled)
-
-
-def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
-    """Write a delimited text file: floats in the shortest form that reads back the same, null as blank.
-
-    A value that begins like a formula of a spreadsheet is written as it is: to alter data is not the writer's to do.
-    """
-
-    nested = frame.select(cs.nested() | cs.binary() | cs.object()).columns
-    if nested:
-        raise InputError(f"{path.name}: text cannot hold the nested or binary columns {listed(nested)}; write Parquet")
-    frame = frame.with_columns(cs.float().fill_nan(None))
-    # A record of one blank field would be a blank line, which readers skip: it is written as a quoted blank.
-    blank = '""' if frame.width == 1 else ""
-    with writing(path), path.open("wb") as file:
-        if dialect.bom:
-            file.write(BOMS.get(dialect.encoding, b""))
-        # A frame without rows has no pieces but may still have a header.
-        for i, piece in enumerate(frame.iter_slices(_ROWS_PER_PIECE) if frame.height else [frame]):
-            text = piece.write_csv(
-                include_header=dialect.header and i == 0,
-                separator=dialect.delimiter,
-                line_terminator=dialect.newline,
-                decimal_comma=dialect.decimal == ",",
-                null_value=blank,
-            )
-            try:
-                file.write(text.encode(dialect.encoding))
-            except UnicodeEncodeError:
-                raise _unencodable(path, piece.select(pl.all().cast(pl.String)), dialect.encoding) from None
-
-
-def _parse(path: Path, data: bytes, where: Layout, delimiter: str, names: list[str], *, skip: int) -> pl.DataFrame:
-
-    start = int(where.starts[skip])
-    longest = int((where.ends - where.starts).max())
-    keys = [str(i) for i in range(len(names))]
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(pa.py_buffer(data).slice(start)),
-            # A block must hold at least one whole record.
-            read_options=csv.ReadOptions(column_names=keys, block_size=max(1 << 22, 2 * longest + 2)),
-            parse_options=csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=where.quotes.size > 0, ignore_empty_lines=len(names) > 1
-            ),
-            convert_options=csv.ConvertOptions(
-                check_utf8=False,  # checked when the encoding was found
-                column_types=dict.fromkeys(keys, pa.string()),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-            ),
-        )
-    except (pa.ArrowException, OSError, ValueError):
-        # The library's message quotes the record, so ours must not carry it along.
-        raise _unparsed(path, data, where, delimiter) from None
-    if table.num_rows != where.starts.size - skip:
-        # Two readings of the same bytes disagree: better no data than shifted data.
-        raise InputError(f"{path.name} cannot be read as delimited text: its quotes or line ends are irregular")
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    frame.columns = names
-    return frame
-
-
-def _unparsed(path: Path, data: bytes, where: Layout, delimiter: str) -> InputError:
-    fields = where.fields(data, delimiter)
-    wrong = (fields != fields[0]).nonzero()[0]
-    if wrong.size == 0:
-        return InputError(f"{path.name} cannot be read as delimited text; check it, or pass --delimiter")
-    told = ", ".join(f"line {where.lines[i]} has {fields[i]}" for i in wrong[:SHOWN].tolist())
-    rest = f" and {wrong.size - SHOWN} more lines differ" if wrong.size > SHOWN else ""
-    return InputError(
-        f"{path.name}: records differ from the {fields[0]} fields of the first line (delimiter "
-        f"{_NAMES.get(delimiter, repr(delimiter))}): {told}{rest}; correct them, quote fields that hold the delimiter, "
-        "or pass --delimiter"
-    )
-
-
-def _newline(data: bytes) -> str:
-    end = min((at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0), default=-1)
-    if end < 0 or data[end : end + 1] == b"\n":
-        return "\n"
-    return "\r\n" if data[end + 1 : end + 2] == b"\n" else "\r"
-
-
-def _assumed(dialect: Dialect, text: Text, sniffed: bool, doubtful: bool) -> list[str]:
-    parts = [f"{_NAMES[dialect.delimiter]}-delimited"] if sniffed else []
-    if doubtful:
-        other = "point" if dialect.decimal == "," else "comma"
-        parts.append(
-            f"decimal {'comma' if dialect.decimal == ',' else 'point'} (some columns have a {other}; see --decimal)"
-        )
-    elif dialect.decimal == ",":
-        parts.append("decimal comma")
-    if text.assumed:
-        parts.append(f"encoding {text.encoding} (not valid UTF-8)")
-    elif text.encoding != "utf-8":
-        parts.append(f"encoding {text.encoding}")
-    return parts
-
-
-def _unencodable(path: Path, frame: pl.DataFrame, encoding: str) -> InputError:
-    for series in frame.iter_columns():
-        try:
-            series.name.encode(encoding)
-            for value in series.unique().drop_nulls():
-                value.encode(encoding)
-        except UnicodeEncodeError:
-            return InputError(
-                f"{path.name}: column '{series.name}' has signs that {encoding}, the encoding of the input, cannot "
-                "write; save the input as UTF-8 first"
-            )
-    return InputError(f"{path.name}: the encoding {encoding} cannot write the data; save the input as UTF-8 first")

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from discreet.data.checks import check_names, check_readable, check_rows, extra, listed, writing
+from discreet.data.checks import check_names, check_readable, check_rows, extra, itemize, writing
 from discreet.data.files import sniff
 from discreet.data.files.source import Source
 from discreet.errors import InputError
@@ -40,7 +40,6 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None) ->
         Whether the first row holds the column names. If not given, it does, unless it looks like a record (see
         `sniff.header_of`), for a record must not become column names.
     """
-
     openpyxl = extra("openpyxl", "reading Excel files")
     check_readable(path)
     rows, title, titles = _rows(path, openpyxl, sheet, values=True)
@@ -85,7 +84,6 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None) ->
 
 def write(frame: pl.DataFrame, path: Path) -> None:
     """Write a workbook of one sheet. What Excel cannot hold exactly is an error and not a changed value."""
-
     openpyxl = extra("openpyxl", "writing Excel files")
     frame = frame.with_columns(cs.float().fill_nan(None), (cs.categorical() | cs.enum()).cast(pl.String))
     _check_fits(path, frame)
@@ -122,7 +120,6 @@ def _rows(
     path: Path, openpyxl: Any, sheet: str | None, *, values: bool
 ) -> tuple[list[tuple[int, list[Any]]], str, list[str]]:
     """Return the rows with their numbers, without blank ones, the title of their sheet, and the titles of all."""
-
     # openpyxl reports damage of a workbook in exceptions of many unrelated kinds.
     try:
         with path.open("rb") as file, warnings.catch_warnings():
@@ -130,7 +127,7 @@ def _rows(
             book = openpyxl.load_workbook(file, read_only=True, data_only=values)
             titles = [ws.title for ws in book.worksheets]
             if sheet is not None and sheet not in titles:
-                raise InputError(f"{path.name} has no sheet '{sheet}'; it has {listed([repr(t) for t in titles])}")
+                raise InputError(f"{path.name} has no sheet '{sheet}'; it has {itemize([repr(t) for t in titles])}")
             page = book.worksheets[0] if sheet is None else book[sheet]
             page.reset_dimensions()  # some programs write a wrong size
             found = []
@@ -166,7 +163,6 @@ def _refuse_uncalculated(
 
 def _dtype(cells: list[Any]) -> pl.DataType | None:
     """Return the type that holds all of a column's cells, or None if they are of different kinds."""
-
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds <= {str}:
         return pl.String()
@@ -199,7 +195,7 @@ def _check_fits(path: Path, frame: pl.DataFrame) -> None:
 
     def refuse(wrong: list[str], what: str) -> None:
         if wrong:
-            raise InputError(f"{path.name}: Excel cannot hold {what} (column {listed(wrong)}); write .csv or .parquet")
+            raise InputError(f"{path.name}: Excel cannot hold {what} (column {itemize(wrong)}); write .csv or .parquet")
 
     if frame.height > _MOST_ROWS or frame.width > _MOST_COLUMNS:
         raise InputError(

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from discreet.data.checks import check_names, check_readable, check_rows, extra, listed, writing
+from discreet.data.checks import check_names, check_readable, check_rows, extra, itemize, writing
 from discreet.data.files.source import Labels, Source
 from discreet.errors import InputError
 
@@ -40,7 +40,6 @@ def read(path: Path, encoding: str | None = None, *, suffix: str | None = None) 
     suffix
         What kind of file it is, if its own suffix does not say so.
     """
-
     reader, format_name = _READERS[suffix or path.suffix.lower()]
     pyreadstat = extra("pyreadstat", f"reading {WORDS[format_name]} files")
     check_readable(path)
@@ -131,7 +130,7 @@ def write(frame: pl.DataFrame, path: Path, format_name: str, like: Source | None
     _check_names(path, frame.columns, package)
     frame = _storable(path, frame, package)
     labels = (
-        like.labels.kept(frame, like.frame.schema, like.coded)
+        like.labels.keep_valid(frame, like.frame.schema, like.coded)
         if like is not None and like.labels is not None
         else Labels()
     )
@@ -169,12 +168,12 @@ def _check_names(path: Path, names: list[str], package: str) -> None:
     wrong = [f"'{n}'" for n in names if not pattern.fullmatch(n) or (package == "spss" and n.lower() in _RESERVED)]
     if wrong:
         raise InputError(
-            f"{path.name}: {WORDS[package]} does not allow the column name {listed(wrong)}; it takes {rule}"
+            f"{path.name}: {WORDS[package]} does not allow the column name {itemize(wrong)}; it takes {rule}"
         )
     folded = [name.lower() for name in names]
     if package != "stata" and len(set(folded)) < len(folded):
         twice = [f"'{name}'" for name in names if folded.count(name.lower()) > 1]
-        raise InputError(f"{path.name}: {WORDS[package]} does not tell upper from lower case; rename {listed(twice)}")
+        raise InputError(f"{path.name}: {WORDS[package]} does not tell upper from lower case; rename {itemize(twice)}")
 
 
 def _storable(path: Path, frame: pl.DataFrame, package: str) -> pl.DataFrame:
@@ -183,7 +182,7 @@ def _storable(path: Path, frame: pl.DataFrame, package: str) -> pl.DataFrame:
     def refuse(wrong: list[str], what: str) -> None:
         if wrong:
             raise InputError(
-                f"{path.name}: {WORDS[package]} cannot hold {what} (column {listed(wrong)}); write .csv or .parquet"
+                f"{path.name}: {WORDS[package]} cannot hold {what} (column {itemize(wrong)}); write .csv or .parquet"
             )
 
     refuse(
@@ -243,7 +242,6 @@ def _fits(text: str, series: pl.Series, package: str) -> bool:
 
 
 def _text_type() -> pl.DataType:
-
     return pl.String()
 
 

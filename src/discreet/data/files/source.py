@@ -1,8 +1,7 @@
-"""A microdata file as it was read, with what is needed to report on it and to write it back in its own shape.
+"""A microdata file as it was read, with all that is needed to report on it and to write it back in its own shape.
 
-How a delimited text file is written.
-
-What statistical packages keep beside the values: labels, display formats, measurement levels, missing codes.
+That is the dialect of a delimited text, and of a statistical package's file the labels, display formats, measurement
+levels and missing codes that it keeps beside the values.
 """
 
 from __future__ import annotations
@@ -18,8 +17,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 
+Code = str | int | float
 # How a person finds a record again in each format; a database-like file has no lines, only records.
 _PLACES = {"csv": "line", "excel": "row"}
+_SPELLINGS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
 # eq=False because frames do not compare to one truth value; repr leaves out the frame, whose values are confidential.
@@ -71,9 +72,6 @@ class Source:
         return f"{_PLACES.get(self.format, 'record')} {self.line(row)}"
 
 
-_SPELLINGS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
-
-
 @dataclass(frozen=True)
 class Dialect:
     r"""How a delimited text file is written.
@@ -104,7 +102,7 @@ class Dialect:
     newline: str = "\n"
 
 
-def checked_delimiter(delimiter: str) -> str:
+def parse_delimiter(delimiter: str) -> str:
     """Return the delimiter a user meant, such as a tab for "tab", or say what is wrong with it."""
     delimiter = _SPELLINGS.get(delimiter.lower(), delimiter)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0' or delimiter.isalnum():
@@ -112,14 +110,11 @@ def checked_delimiter(delimiter: str) -> str:
     return delimiter
 
 
-def checked_decimal(decimal: str) -> str:
+def check_decimal(decimal: str) -> str:
     """Return `decimal` if it is a decimal sign, or say what is allowed."""
     if decimal not in (".", ","):
         raise InputError("the decimal sign must be '.' or ','")
     return decimal
-
-
-Code = str | int | float
 
 
 @dataclass(frozen=True)
@@ -152,7 +147,7 @@ class Labels:
     widths: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, tuple[tuple[Code, Code], ...]] = field(default_factory=dict)
 
-    def kept(
+    def keep_valid(
         self, frame: pl.DataFrame, origin: Mapping[str, pl.DataType], coded: Mapping[str, pl.Series] | None = None
     ) -> Labels:
         """Return what still holds for the columns of `frame`, of which `origin` gives the types when they were read.
@@ -171,10 +166,11 @@ class Labels:
         missing = {
             name: ranges
             for name, ranges in self.missing.items()
-            if name in same and (_unchanged(frame, coded, name) or not any(_within(v, ranges) for v in present[name]))
+            if name in same
+            and (_is_unchanged(frame, coded, name) or not any(_is_within(v, ranges) for v in present[name]))
         }
         values = {
-            name: {c: text for c, text in labels.items() if c in present[name] or _within(c, missing.get(name, ()))}
+            name: {c: text for c, text in labels.items() if c in present[name] or _is_within(c, missing.get(name, ()))}
             for name, labels in self.values.items()
             if name in same
         }
@@ -189,13 +185,12 @@ class Labels:
         )
 
 
-def _unchanged(frame: pl.DataFrame, coded: Mapping[str, pl.Series], name: str) -> bool:
+def _is_unchanged(frame: pl.DataFrame, coded: Mapping[str, pl.Series], name: str) -> bool:
     return name in coded and frame[name].sort().equals(coded[name].sort())
 
 
 def kind(dtype: pl.DataType) -> str:
     """Return the kind of value a type holds, as far as a statistical package tells them apart."""
-
     if dtype.is_numeric() or dtype == pl.Boolean:
         return "number"
     if dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -203,7 +198,7 @@ def kind(dtype: pl.DataType) -> str:
     return str(dtype.base_type())
 
 
-def _within(value: Any, ranges: tuple[tuple[Code, Code], ...]) -> bool:
+def _is_within(value: Any, ranges: tuple[tuple[Code, Code], ...]) -> bool:
     for lowest, highest in ranges:
         if isinstance(value, str) != isinstance(lowest, str):
             continue

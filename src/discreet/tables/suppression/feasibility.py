@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.attack.levels import UNJUDGED
 from discreet.attack.system import Ints
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.tables.suppression.guards import with_status
 from discreet.tabular.table import FIXED, PRIMARY, Table
 from discreet.verification.audit import audit
@@ -58,7 +58,7 @@ def unjudged(verdict: Audit, lost: Ints) -> Audit:
 
 def why(table: Table, lost: Ints) -> str:
     """What to tell of cells that cannot be protected."""
-    names = listed([table.name(int(cell)) for cell in lost])
+    names = itemize([table.name(int(cell)) for cell in lost])
     return (
         f"{table.source}: {len(lost)} unsafe cells cannot be protected, whatever else is suppressed: {names}. They "
         "stand alone in a relation, or all cells beside them are frozen, empty or too small. Let more cells be "

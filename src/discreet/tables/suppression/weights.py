@@ -13,7 +13,7 @@ from discreet.data.attributes import read_attribute
 from discreet.data.dataset import accept
 from discreet.data.roles import Declaration
 from discreet.errors import InputError
-from discreet.tables.manual import named
+from discreet.tables.manual import read_cells
 from discreet.tables.primary import COSTS, costs
 from discreet.tabular.table import Table
 
@@ -23,7 +23,7 @@ def named_cells(table: Table, said: Any, what: str) -> Ints | None:
     if said is None:
         return None
     try:
-        return named(table, said).cells
+        return read_cells(table, said).cells
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
 

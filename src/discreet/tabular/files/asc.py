@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from discreet.data.checks import check_readable, listed
+from discreet.data.checks import check_readable, itemize
 from discreet.data.files.source import Source
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
@@ -29,10 +29,9 @@ def read(path: str | Path, meta: Metadata) -> Source:
     meta : Metadata
         What its variables are.
     """
-
     path = Path(path)
     check_readable(path)
-    columns, lines, notes = _fixed(path, meta) if meta.separator is None else _separated(path, meta)
+    columns, lines, notes = _split_by_width(path, meta) if meta.separator is None else _split_by_separator(path, meta)
     if not len(columns[0]):
         raise InputError(f"{path.name} has no records; is it the right file?")
     made = {
@@ -102,11 +101,9 @@ def dimension_of(variable: Variable, codes: Iterable[str | None], *, sums: bool 
 def _hierarchy(variable: Variable, present: list[str], missing: list[str], total: str, sums: bool) -> Hierarchy:
     source = f"the codes of '{variable.name}'"
     if variable.hierarchy is not None:
-        listed_there = Hierarchy.from_hrc(variable.hierarchy, lead=variable.lead, total=total)
-        more = [code for code in missing if code not in listed_there.codes]
-        return Hierarchy(
-            [*listed_there.codes, *more], [*listed_there.parents.tolist(), *([0] * len(more))], listed_there.source
-        )
+        in_file = Hierarchy.from_hrc(variable.hierarchy, lead=variable.lead, total=total)
+        more = [code for code in missing if code not in in_file.codes]
+        return Hierarchy([*in_file.codes, *more], [*in_file.parents.tolist(), *([0] * len(more))], in_file.source)
     if any(variable.levels):
         full = [code for code in present if not sums or len(code) == sum(variable.levels)]
         return Hierarchy.from_digits([*full, *missing], variable.levels, total=total, apart=missing, source=source)
@@ -121,23 +118,22 @@ def _check_codes(variable: Variable, hierarchy: Hierarchy, present: list[str], s
     lost = [code for code in present if code not in known]
     if lost:
         raise InputError(
-            f"variable '{variable.name}': {hierarchy.source} lacks {_quoted(lost)}; add them to it, with the blanks "
+            f"variable '{variable.name}': {hierarchy.source} lacks {_quote(lost)}; add them to it, with the blanks "
             "they have"
         )
     inner = [code for code in present if known[code]]
     if inner and not sums:
         raise InputError(
-            f"variable '{variable.name}': {_quoted(inner)} are sums of other codes by {hierarchy.source}, but the data "
+            f"variable '{variable.name}': {_quote(inner)} are sums of other codes by {hierarchy.source}, but the data "
             "have them too; give such records a code of the lowest level"
         )
 
 
-def _quoted(codes: list[str]) -> str:
-    return listed([f"'{code}'" for code in codes])
+def _quote(codes: list[str]) -> str:
+    return itemize([f"'{code}'" for code in codes])
 
 
-def _fixed(path: Path, meta: Metadata) -> tuple[list[pl.Series], list[int] | None, list[str]]:
-
+def _split_by_width(path: Path, meta: Metadata) -> tuple[list[pl.Series], list[int] | None, list[str]]:
     text = pl.Series(lines_of(content(path).rstrip("\r\n")), dtype=pl.String)
     end = max(variable.start + variable.width - 1 for variable in meta.variables)
     short = (text.str.len_chars() < end).arg_true()
@@ -149,14 +145,12 @@ def _fixed(path: Path, meta: Metadata) -> tuple[list[pl.Series], list[int] | Non
     return [text.str.slice(one.start - 1, one.width) for one in meta.variables], None, []
 
 
-def _separated(path: Path, meta: Metadata) -> tuple[list[pl.Series], list[int] | None, list[str]]:
-
+def _split_by_separator(path: Path, meta: Metadata) -> tuple[list[pl.Series], list[int] | None, list[str]]:
     columns, lines, notes = fields_of(path, meta)
     return [pl.Series(column, dtype=pl.String) for column in columns], lines, notes
 
 
 def _codes(column: pl.Series) -> pl.Series:
-
     cut = column.str.strip_chars_end(BLANKS)
     # A code of nothing but blanks stays as it is; a field with nothing in it has no code.
     return (
@@ -173,7 +167,6 @@ def _codes(column: pl.Series) -> pl.Series:
 
 
 def _numbers(path: Path, variable: Variable, column: pl.Series, lines: list[int] | None, notes: list[str]) -> pl.Series:
-
     words = column.str.strip_chars()
     blank = words == ""
     missing = words.is_in(list(variable.is_missing))

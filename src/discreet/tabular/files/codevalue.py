@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.checks import listed
+from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.text import content, records, word
@@ -59,7 +59,7 @@ def read(path: str | Path, table: Table) -> NDArray[np.uint8]:
         if cell < 0:
             if code not in _EMPTY:
                 raise InputError(
-                    f"{where}: {table.source} has no such cell ({_told(table, fields)}), which is not empty"
+                    f"{where}: {table.source} has no such cell ({_describe_cell(table, fields)}), which is not empty"
                 )
             continue
         if lines[cell]:
@@ -83,7 +83,7 @@ def text(table: Table) -> str:
     if not table.dimensions:
         raise InputError(f"{table.source} has no named dimensions, and a code-value file has nothing but codes")
     numbers = {SAFE: 1, PRIMARY: 3, SECONDARY: 11, FIXED: 10}
-    codes = zip(*(map(_quoted, table.codes_of(axis)) for axis in range(len(table.dimensions))), strict=True)
+    codes = zip(*(map(_quote, table.codes_of(axis)) for axis in range(len(table.dimensions))), strict=True)
     empty = _empty(table)
     lines = []
     for cell, names in enumerate(codes):
@@ -154,15 +154,15 @@ def _empty(table: Table) -> NDArray[np.bool_]:
 def _check_all(path: Path, table: Table, lines: NDArray[np.int64]) -> None:
     lost = np.flatnonzero((lines == 0) & ~_empty(table))
     if len(lost):
-        names = listed([table.name(int(cell)) for cell in lost])
+        names = itemize([table.name(int(cell)) for cell in lost])
         raise InputError(
             f"{path.name} lacks cells of {table.source} that are not empty: {names}; is it the same table?"
         )
 
 
-def _told(table: Table, fields: list[str]) -> str:
+def _describe_cell(table: Table, fields: list[str]) -> str:
     return " × ".join(f"{one.name}={code}" for one, code in zip(table.dimensions, fields, strict=False))
 
 
-def _quoted(code: str) -> str:
+def _quote(code: str) -> str:
     return '"' + code.replace('"', '""') + '"'

@@ -74,7 +74,7 @@ def table_from(table: object, meta: str | Path | None = None) -> Table:
     raise InputError(f"expected a Table or the path of one, not an object of type {type(table).__name__}")
 
 
-def rendered(table: Table, path: str | Path) -> dict[Path, bytes]:
+def render(table: Table, path: str | Path) -> dict[Path, bytes]:
     """Every file that writing a table to `path` makes, with its content; all of them are internal.
 
     Parameters
@@ -87,7 +87,7 @@ def rendered(table: Table, path: str | Path) -> dict[Path, bytes]:
     path = Path(path)
     suffix = check_table_format(path, writing=True)
     if suffix in (".parquet", ".csv"):
-        return own.rendered(table, path)
+        return own.render(table, path)
     if suffix == ".tab":
         files = tab.files(table, path.name[: -len(suffix)])
         named = {f"{path.name[: -len(suffix)]}.tab": path.name}

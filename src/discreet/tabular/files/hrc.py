@@ -33,7 +33,7 @@ def read(path: str | Path, *, lead: str, total: str) -> tuple[list[str], list[in
         if not line.strip():
             continue
         where = f"{path.name}, line {number}"
-        depth, code = _parted(line, lead)
+        depth, code = _split_lead(line, lead)
         if not code.strip():
             raise InputError(f"{where}: there is '{lead}' but no code behind it; complete or delete the line")
         if depth >= len(above):
@@ -76,7 +76,7 @@ def text(codes: Sequence[str], parents: Sequence[int], source: str, lead: str) -
     return "".join(f"{line}\n" for line in lines)
 
 
-def _parted(line: str, lead: str) -> tuple[int, str]:
+def _split_lead(line: str, lead: str) -> tuple[int, str]:
     depth = 0
     while line.startswith(lead, depth * len(lead)):
         depth += 1

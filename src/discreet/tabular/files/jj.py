@@ -1,6 +1,6 @@
 """.jj files: the cells of a table by number, what must be protected, and the relations between them.
 
-What is wrong in a .jj file, and in which line: gone over line by line, once it is known that something is.
+A file is parsed by whole arrays; only if something is wrong is it gone over line by line, to say what and where.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 from discreet.data.checks import check_readable
 from discreet.errors import InputError
 from discreet.tabular.files.text import word
-from discreet.tabular.relations import Relations, built
+from discreet.tabular.relations import Relations, build_relations
 from discreet.tabular.table import PRIMARY, RULES, STATUSES, Table
 
 FIELDS = 9
+_NAMES = ("number", "value", "cost", "status", "lower bound", "upper bound", "LPL", "UPL", "SPL")
 _GIVEN = 1 << RULES.index("given")
 _BLANK = np.zeros(256, dtype=np.bool_)
 _BLANK[[*b" \t\r\n\v\f:()"]] = True
+_TERM = re.compile(r"([^\s():]+)\s*\(\s*([^\s():]+)\s*\)\s*")
+Lines = Iterator[tuple[int, str]]
 
 
 def read(path: str | Path) -> Table:
@@ -39,7 +42,7 @@ def read(path: str | Path) -> Table:
     """
     path = Path(path)
     data = _content(path)
-    table = _parsed(path, data)
+    table = _parse(path, data)
     if table is None:
         raise blame(path, data)
     return table
@@ -86,7 +89,7 @@ def _content(path: Path) -> bytes:
     return data.removeprefix(b"\xef\xbb\xbf").rstrip(b"\x1a\0")
 
 
-def _parsed(path: Path, data: bytes) -> Table | None:
+def _parse(path: Path, data: bytes) -> Table | None:
     """The table, by whole arrays; None if anything at all is wrong, which is looked for elsewhere."""
     head = re.match(rb"\s*(\S+)\s+(\d+)\s", data)
     if not head or not int(head[2]):
@@ -169,13 +172,7 @@ def _relations(numbers: NDArray[np.float64], first: int, at: dict[str, NDArray[n
     keys = np.sort(rows * n + cells)
     if (keys[1:] == keys[:-1]).any():
         return None
-    return built(rows, cells, coefficients, rhs, n)
-
-
-_NAMES = ("number", "value", "cost", "status", "lower bound", "upper bound", "LPL", "UPL", "SPL")
-_TERM = re.compile(r"([^\s():]+)\s*\(\s*([^\s():]+)\s*\)\s*")
-
-Lines = Iterator[tuple[int, str]]
+    return build_relations(rows, cells, coefficients, rhs, n)
 
 
 def blame(path: Path, data: bytes) -> InputError:

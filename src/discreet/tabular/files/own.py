@@ -1,8 +1,7 @@
-"""Our own table files: Parquet with what the table is in its metadata, or CSV with NAME.table.json beside it.
+"""Our own table files: Parquet with the table's description in its metadata, or CSV with NAME.table.json beside it.
 
-The columns of our table files, turned into arrays; whatever is wrong is told with its place and without a value.
-
-What a table file says of the table besides its cells: dimensions with their hierarchies, linked parts, relations.
+The description holds the dimensions with their hierarchies, linked parts and relations; the columns hold the cells.
+Whatever is wrong in a file is told with its place and without a value.
 """
 
 from __future__ import annotations
@@ -21,26 +20,174 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import BufferOutputStream, parquet
 
-from discreet.data.checks import check_readable, listed
+from discreet.data.checks import check_readable, itemize
 from discreet.data.files import csv as delimited
 from discreet.data.files.arrow import to_frame
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.text import naming
 from discreet.tabular.hierarchy import TOTAL, Hierarchy
-from discreet.tabular.relations import Part, Relations, built
+from discreet.tabular.relations import Part, Relations, build_relations
 from discreet.tabular.table import RULES, STATUSES, Table
 
+SCHEMA = "discreet/table/1"
+METADATA_KEY = b"discreet.table"
+CELL_COLUMN = "cell"
 RESERVED = (
     *("cell", "value", "count", "status", "rule", "cost"),
     *("lb", "ub", "lpl", "upl", "spl", "asked", "sole"),
 )
 _TOP = re.compile(r"top([1-9]\d*)")
+INTERNAL = "holds confidential values; not for publication"
 
 
 def is_reserved(name: str) -> bool:
     """Whether a column of this name is an attribute of the cells, and not a dimension."""
     return name in RESERVED or _TOP.fullmatch(name) is not None
+
+
+def beside(path: Path) -> Path:
+    """Where the metadata of a CSV file are."""
+    return path.with_name(f"{path.stem}.table.json")
+
+
+def read(path: str | Path) -> Table:
+    """Read a table from a Parquet or CSV file.
+
+    Only the dimensions and the value are needed in a file that was not written by us. Where nothing is said of the
+    dimensions, each is flat with the total code "Total".
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    """
+    path = Path(path)
+    check_readable(path)
+    columns, said = _csv(path) if path.suffix.lower() == ".csv" else _parquet(path)
+    with naming(path):
+        return _table(path, columns, said)
+
+
+def _csv(path: Path) -> tuple[Columns, Description | None]:
+    found = beside(path).is_file()
+    said = parse_metadata(beside(path).name, beside(path).read_bytes()) if found else None
+    # What we wrote ourselves needs no guessing, and numbers alone could be guessed wrongly.
+    how = {"delimiter": ",", "encoding": "utf-8", "decimal": "."} if found else {}
+    source = delimited.read(path, header=True, **how)
+    decimal = source.dialect.decimal if source.dialect else "."
+    return Columns(path.name, source.frame, source.place, decimal, source.notes), said
+
+
+def _parquet(path: Path) -> tuple[Columns, Description | None]:
+    try:
+        arrow = parquet.ParquetFile(io.BytesIO(path.read_bytes())).read()
+        arrow.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, EOFError):
+        raise InputError(
+            f"{path.name} cannot be read as a Parquet file; it is damaged, cut off or of another kind"
+        ) from None
+    said = (arrow.schema.metadata or {}).get(METADATA_KEY)
+    columns = Columns(path.name, to_frame(arrow, path.name), lambda row: f"row {row + 1}", ".")
+    return columns, parse_metadata(path.name, said) if said is not None else None
+
+
+def _table(path: Path, columns: Columns, said: Description | None) -> Table:
+    # First of all: without names in the first line, the names of the columns would be values.
+    value = columns.numbers("value", unknown=True)
+    if value is None:
+        raise InputError(
+            f"{path.name}: there is no column 'value'; the first line names the columns, that of the values so"
+        )
+    if said is None:
+        assumed = f"{path.name}: nothing is said of the dimensions, so each is flat with the total code 'Total'"
+        said = Description(_flat(path, columns), notes=(assumed, *columns.notes))
+    lost = [name for name in said.names if name not in columns.frame.columns]
+    if lost:
+        raise InputError(f"{path.name}: there is no column for the dimensions {itemize(lost)}; do not rename columns")
+    unknown = [name for name in columns.frame.columns if not is_reserved(name) and name not in said.names]
+    if unknown:
+        raise InputError(f"{path.name}: columns that are no dimension of the table: {itemize(unknown)}; delete them")
+    given = _read_attributes(columns)
+    given |= {"decimals": said.decimals} if said.has_decimals else {}
+    given |= {"response": said.response, "rules": said.rules, "notes": said.notes, "source": path.name}
+    if said.dimensions:
+        codes = np.stack([columns.codes(one) for one in said.dimensions], axis=1)
+        return Table.of(value, dimensions=said.dimensions, codes=codes, parts=said.parts, **given)
+    cells = columns.numbers(CELL_COLUMN)
+    if cells is None or not np.array_equal(cells, np.arange(len(value))):
+        raise InputError(
+            f"{path.name}: the column '{CELL_COLUMN}' must hold 0 to {len(value) - 1} in order; do not sort the file"
+        )
+    relations = said.relations
+    if relations is None or relations.n != len(value):
+        raise InputError(f"{path.name}: its relations are not those of {len(value)} cells; lines were added or deleted")
+    return Table.of(value, relations=relations, **given)
+
+
+def _read_attributes(columns: Columns) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        name: columns.numbers({"lower": "lb", "upper": "ub"}.get(name, name))
+        for name in ("count", "cost", "lower", "upper", "lpl", "upl", "spl")
+    }
+    given["asked"] = columns.numbers("asked", unknown=True)
+    letters = columns.words("status")
+    if letters is not None:
+        given["status"] = columns.look_up("status", letters, {letter: at for at, letter in enumerate(STATUSES)})
+    given["rule"] = columns.rules()
+    tops = [columns.numbers(f"top{at}", unknown=True) for at in range(1, 1 + columns.tops)]
+    if tops:
+        given["tops"] = np.stack([top for top in tops if top is not None], axis=1)
+    sole = columns.numbers("sole", unknown=True)
+    if sole is not None:
+        given["sole"] = np.where(np.isnan(sole), -1, sole).astype(np.int64)
+    return given
+
+
+def _flat(path: Path, columns: Columns) -> tuple[Dimension, ...]:
+    names = [name for name in columns.frame.columns if not is_reserved(name)]
+    if not names:
+        raise InputError(
+            f"{path.name}: there are no dimensions, only {itemize(columns.frame.columns)}; add their columns"
+        )
+    dimensions = []
+    for name in names:
+        codes = list(dict.fromkeys(columns.words(name) or ()))
+        if TOTAL not in codes:
+            raise InputError(
+                f"{path.name}: column '{name}' never has the code '{TOTAL}'; a table holds its totals too. Add them, "
+                f"or put {beside(path).name} beside the file to say what the total is called"
+            )
+        dimensions.append(Dimension(name, Hierarchy.flat([code for code in codes if code not in (None, TOTAL)])))
+    return tuple(dimensions)
+
+
+def render(table: Table, path: Path) -> dict[Path, bytes]:
+    """The files to write for a table under the name `path`, which says the format; they are internal.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    path : Path
+        The name of the file, ending in .parquet or .csv.
+    """
+    taken = [one.name for one in table.dimensions if is_reserved(one.name)]
+    if taken:
+        raise InputError(f"{path.name}: {itemize(taken)} cannot be the name of a dimension in a table file; rename it")
+
+    frame = table.frame()
+    if not table.dimensions:
+        frame.insert_column(0, pl.Series(CELL_COLUMN, range(len(table)), dtype=pl.Int64))
+    said = as_json(table)
+    if path.suffix.lower() == ".csv":
+        return {path: frame.write_csv().encode(), beside(path): said}
+
+    sink = BufferOutputStream()
+    # The oldest level, so that other programs can read the texts.
+    arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest()).replace_schema_metadata({METADATA_KEY: said})
+    parquet.write_table(arrow, sink)
+    return {path: sink.getvalue().to_pybytes()}
 
 
 @dataclass(frozen=True)
@@ -77,12 +224,10 @@ class Columns:
 
     def words(self, column: str) -> list[str | None] | None:
         """A column as text; None if there is none of this name."""
-
         return self.frame[column].cast(pl.String).to_list() if column in self.frame.columns else None
 
     def numbers(self, column: str, *, unknown: bool = False) -> NDArray[np.float64] | None:
         """A column as numbers, None if there is none of this name; nan where blank, if that is allowed."""
-
         if column not in self.frame.columns:
             return None
         held = self.frame[column]
@@ -108,21 +253,19 @@ class Columns:
             self._refuse(column, blank | numbers.is_nan().fill_null(False), "is blank; write a number")
         return numbers.fill_null(np.nan).to_numpy().astype(np.float64)
 
-    def looked_up(self, column: str, words: list[Any], known: Mapping[str, int]) -> NDArray[np.uint8]:
+    def look_up(self, column: str, words: list[Any], known: Mapping[str, int]) -> NDArray[np.uint8]:
         """The number of each word of a column."""
-
         found = pl.Series([known.get(word, -1) for word in words], dtype=pl.Int64)
         self._refuse(column, found < 0, f"is none of {', '.join(known)}")
         return found.to_numpy().astype(np.uint8)
 
     def codes(self, dimension: Dimension) -> NDArray[np.int32]:
         """The position of the code of each cell in a dimension."""
-
         words = self.words(dimension.name) or []
         found = pl.Series([dimension.position.get(word, -1) if word else -1 for word in words], dtype=pl.Int64)
         lost = (found < 0).arg_true()
         if len(lost):
-            told = listed([f"'{words[row] or ''}' ({self.place(row)})" for row in lost.to_list()])
+            told = itemize([f"'{words[row] or ''}' ({self.place(row)})" for row in lost.to_list()])
             raise InputError(
                 f"{self.name}: codes that the hierarchy of '{dimension.name}' does not have: {told}; correct them, "
                 "with the blanks they should have"
@@ -148,12 +291,8 @@ class Columns:
             raise InputError(f"{self.name}, {self.place(rows[0])}: '{column}' {what}{more}")
 
 
-SCHEMA = "discreet/table/1"
-_INTERNAL = "holds confidential values; not for publication"
-
-
 @dataclass(frozen=True)
-class Described:
+class Description:
     """What is known of a table before its cells are read."""
 
     dimensions: tuple[Dimension, ...] = ()
@@ -171,31 +310,7 @@ class Described:
         return [one.name for one in self.dimensions]
 
 
-def as_json(table: Table) -> bytes:
-    """The metadata of a table."""
-    said: dict[str, Any] = {
-        "internal": _INTERNAL,
-        "schema": SCHEMA,
-        "response": table.response,
-        "decimals": table.decimals,
-        "dimensions": [_dimension_said(one) for one in table.dimensions],
-        "parts": [[[axis, list(ways)] for axis, ways in part] for part in table.parts],
-        "rules": dict(table.rules),
-        "notes": list(table.notes),
-    }
-    if not table.dimensions:
-        relations = table.relations
-        said["relations"] = {
-            "starts": relations.starts.tolist(),
-            "cells": relations.cells.tolist(),
-            "coefficients": relations.coefficients.tolist(),
-            "rhs": relations.rhs.tolist(),
-            "n": relations.n,
-        }
-    return (json.dumps(said, ensure_ascii=False, default=_plain) + "\n").encode()
-
-
-def described(name: str, data: bytes) -> Described:
+def parse_metadata(name: str, data: bytes) -> Description:
     """What the metadata in a file of this name say."""
     try:
         said = json.loads(data)
@@ -207,14 +322,14 @@ def described(name: str, data: bytes) -> Described:
         dimensions = tuple(_dimension(one) for one in said["dimensions"])
         if len({one.name for one in dimensions}) < len(dimensions):
             raise InputError("two dimensions have the same name; rename one of them")
-        return Described(
+        return Description(
             dimensions,
             _parts(said.get("parts", ()), dimensions),
             _relations(said["relations"]) if "relations" in said else None,
-            _of(said.get("response"), str),
-            _of(said.get("decimals"), int),
+            _check_type(said.get("response"), str),
+            _check_type(said.get("decimals"), int),
             "decimals" in said,
-            _of(said.get("rules"), dict) or {},
+            _check_type(said.get("rules"), dict) or {},
             tuple(str(note) for note in said.get("notes") or ()),
         )
     except InputError as error:
@@ -223,17 +338,6 @@ def described(name: str, data: bytes) -> Described:
         raise InputError(
             f"{name}: what the table is is incomplete or contradicts itself; write the table again"
         ) from None
-
-
-def _dimension_said(dimension: Dimension) -> dict[str, Any]:
-    return {
-        "name": dimension.name,
-        "missing": sorted(dimension.missing),
-        "hierarchies": [
-            {"source": one.source, "total": one.total, "codes": list(one.codes), "parents": one.parents.tolist()}
-            for one in dimension.hierarchies
-        ],
-    }
 
 
 def _dimension(said: Mapping[str, Any]) -> Dimension:
@@ -252,12 +356,6 @@ def _parts(said: Any, dimensions: tuple[Dimension, ...]) -> tuple[Part, ...]:
     return parts
 
 
-def _of(held: Any, kind: type) -> Any:
-    if held is not None and not isinstance(held, kind):
-        raise TypeError
-    return held
-
-
 def _relations(said: Mapping[str, Any]) -> Relations:
     starts, cells = np.array(said["starts"], dtype=np.int64), np.array(said["cells"], dtype=np.int32)
     coefficients, rhs = np.array(said["coefficients"], dtype=np.float64), np.array(said["rhs"], dtype=np.float64)
@@ -272,160 +370,50 @@ def _relations(said: Mapping[str, Any]) -> Relations:
     if not regular:
         raise ValueError
     rows = np.repeat(np.arange(len(rhs), dtype=np.int32), np.diff(starts))
-    return built(rows, cells, coefficients, rhs, n)
+    return build_relations(rows, cells, coefficients, rhs, n)
 
 
-def _plain(held: Any) -> Any:
+def _check_type(held: Any, kind: type) -> Any:
+    if held is not None and not isinstance(held, kind):
+        raise TypeError
+    return held
+
+
+def as_json(table: Table) -> bytes:
+    """The metadata of a table."""
+    said: dict[str, Any] = {
+        "internal": INTERNAL,
+        "schema": SCHEMA,
+        "response": table.response,
+        "decimals": table.decimals,
+        "dimensions": [_dimension_as_json(one) for one in table.dimensions],
+        "parts": [[[axis, list(ways)] for axis, ways in part] for part in table.parts],
+        "rules": dict(table.rules),
+        "notes": list(table.notes),
+    }
+    if not table.dimensions:
+        relations = table.relations
+        said["relations"] = {
+            "starts": relations.starts.tolist(),
+            "cells": relations.cells.tolist(),
+            "coefficients": relations.coefficients.tolist(),
+            "rhs": relations.rhs.tolist(),
+            "n": relations.n,
+        }
+    return (json.dumps(said, ensure_ascii=False, default=_to_plain) + "\n").encode()
+
+
+def _dimension_as_json(dimension: Dimension) -> dict[str, Any]:
+    return {
+        "name": dimension.name,
+        "missing": sorted(dimension.missing),
+        "hierarchies": [
+            {"source": one.source, "total": one.total, "codes": list(one.codes), "parents": one.parents.tolist()}
+            for one in dimension.hierarchies
+        ],
+    }
+
+
+def _to_plain(held: Any) -> Any:
     """Numpy's numbers as JSON has them."""
     return held.tolist() if isinstance(held, np.generic | np.ndarray) else str(held)
-
-
-KEY = b"discreet.table"
-CELL = "cell"
-
-
-def beside(path: Path) -> Path:
-    """Where the metadata of a CSV file are."""
-    return path.with_name(f"{path.stem}.table.json")
-
-
-def rendered(table: Table, path: Path) -> dict[Path, bytes]:
-    """The files to write for a table under the name `path`, which says the format; they are internal.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    path : Path
-        The name of the file, ending in .parquet or .csv.
-    """
-    taken = [one.name for one in table.dimensions if is_reserved(one.name)]
-    if taken:
-        raise InputError(f"{path.name}: {listed(taken)} cannot be the name of a dimension in a table file; rename it")
-
-    frame = table.frame()
-    if not table.dimensions:
-        frame.insert_column(0, pl.Series(CELL, range(len(table)), dtype=pl.Int64))
-    said = as_json(table)
-    if path.suffix.lower() == ".csv":
-        return {path: frame.write_csv().encode(), beside(path): said}
-
-    sink = BufferOutputStream()
-    # The oldest level, so that other programs can read the texts.
-    arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest()).replace_schema_metadata({KEY: said})
-    parquet.write_table(arrow, sink)
-    return {path: sink.getvalue().to_pybytes()}
-
-
-def read(path: str | Path) -> Table:
-    """Read a table from a Parquet or CSV file.
-
-    Only the dimensions and the value are needed in a file that was not written by us. Where nothing is said of the
-    dimensions, each is flat with the total code "Total".
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    """
-    path = Path(path)
-    check_readable(path)
-    columns, said = _csv(path) if path.suffix.lower() == ".csv" else _parquet(path)
-    with naming(path):
-        return _table(path, columns, said)
-
-
-def _csv(path: Path) -> tuple[Columns, Described | None]:
-
-    found = beside(path).is_file()
-    said = described(beside(path).name, beside(path).read_bytes()) if found else None
-    # What we wrote ourselves needs no guessing, and numbers alone could be guessed wrongly.
-    how = {"delimiter": ",", "encoding": "utf-8", "decimal": "."} if found else {}
-    source = delimited.read(path, header=True, **how)
-    decimal = source.dialect.decimal if source.dialect else "."
-    return Columns(path.name, source.frame, source.place, decimal, source.notes), said
-
-
-def _parquet(path: Path) -> tuple[Columns, Described | None]:
-
-    try:
-        arrow = parquet.ParquetFile(io.BytesIO(path.read_bytes())).read()
-        arrow.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError, EOFError):
-        raise InputError(
-            f"{path.name} cannot be read as a Parquet file; it is damaged, cut off or of another kind"
-        ) from None
-    said = (arrow.schema.metadata or {}).get(KEY)
-    columns = Columns(path.name, to_frame(arrow, path.name), lambda row: f"row {row + 1}", ".")
-    return columns, described(path.name, said) if said is not None else None
-
-
-def _table(path: Path, columns: Columns, said: Described | None) -> Table:
-    # First of all: without names in the first line, the names of the columns would be values.
-    value = columns.numbers("value", unknown=True)
-    if value is None:
-        raise InputError(
-            f"{path.name}: there is no column 'value'; the first line names the columns, that of the values so"
-        )
-    if said is None:
-        assumed = f"{path.name}: nothing is said of the dimensions, so each is flat with the total code 'Total'"
-        said = Described(_flat(path, columns), notes=(assumed, *columns.notes))
-    lost = [name for name in said.names if name not in columns.frame.columns]
-    if lost:
-        raise InputError(f"{path.name}: there is no column for the dimensions {listed(lost)}; do not rename columns")
-    unknown = [name for name in columns.frame.columns if not is_reserved(name) and name not in said.names]
-    if unknown:
-        raise InputError(f"{path.name}: columns that are no dimension of the table: {listed(unknown)}; delete them")
-    given = _given(columns)
-    given |= {"decimals": said.decimals} if said.has_decimals else {}
-    given |= {"response": said.response, "rules": said.rules, "notes": said.notes, "source": path.name}
-    if said.dimensions:
-        codes = np.stack([columns.codes(one) for one in said.dimensions], axis=1)
-        return Table.of(value, dimensions=said.dimensions, codes=codes, parts=said.parts, **given)
-    cells = columns.numbers(CELL)
-    if cells is None or not np.array_equal(cells, np.arange(len(value))):
-        raise InputError(
-            f"{path.name}: the column '{CELL}' must hold 0 to {len(value) - 1} in order; do not sort the file"
-        )
-    relations = said.relations
-    if relations is None or relations.n != len(value):
-        raise InputError(f"{path.name}: its relations are not those of {len(value)} cells; lines were added or deleted")
-    return Table.of(value, relations=relations, **given)
-
-
-def _given(columns: Columns) -> dict[str, Any]:
-    given: dict[str, Any] = {
-        name: columns.numbers({"lower": "lb", "upper": "ub"}.get(name, name))
-        for name in ("count", "cost", "lower", "upper", "lpl", "upl", "spl")
-    }
-    given["asked"] = columns.numbers("asked", unknown=True)
-    letters = columns.words("status")
-    if letters is not None:
-        given["status"] = columns.looked_up("status", letters, {letter: at for at, letter in enumerate(STATUSES)})
-    given["rule"] = columns.rules()
-    tops = [columns.numbers(f"top{at}", unknown=True) for at in range(1, 1 + columns.tops)]
-    if tops:
-        given["tops"] = np.stack([top for top in tops if top is not None], axis=1)
-    sole = columns.numbers("sole", unknown=True)
-    if sole is not None:
-        given["sole"] = np.where(np.isnan(sole), -1, sole).astype(np.int64)
-    return given
-
-
-def _flat(path: Path, columns: Columns) -> tuple[Dimension, ...]:
-
-    names = [name for name in columns.frame.columns if not is_reserved(name)]
-    if not names:
-        raise InputError(
-            f"{path.name}: there are no dimensions, only {listed(columns.frame.columns)}; add their columns"
-        )
-    dimensions = []
-    for name in names:
-        codes = list(dict.fromkeys(columns.words(name) or ()))
-        if TOTAL not in codes:
-            raise InputError(
-                f"{path.name}: column '{name}' never has the code '{TOTAL}'; a table holds its totals too. Add them, "
-                f"or put {beside(path).name} beside the file to say what the total is called"
-            )
-        dimensions.append(Dimension(name, Hierarchy.flat([code for code in codes if code not in (None, TOTAL)])))
-    return tuple(dimensions)

@@ -1,7 +1,4 @@
-"""τ-ARGUS metadata (.rda): the variables of a microdata file or of a table, and what each of them is.
-
-The lines of a .rda file: variables, and below each its options in angle brackets.
-"""
+"""τ-ARGUS metadata (.rda): the variables of a microdata file or of a table, and below each its options in brackets."""
 
 from __future__ import annotations
 
@@ -30,145 +27,6 @@ FLAGS = {
 _TEXTS = {"HIERLEADSTRING": "lead", "TOTCODE": "total"}
 _FILES = {"CODELIST": "codelist", "HIERCODELIST": "hierarchy"}
 _WORD = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|<(?P<option>[^<>"]*)>|(?P<bare>[^\s"<]+)|(?P<wrong>["<]))')
-
-
-class Parser:
-    """Takes the lines of a .rda file one by one.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages and to look for other files beside it.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.separator: str | None = None
-        self.found: list[dict[str, Any]] = []
-        self.passed: dict[str, list[int]] = {}
-        self._lines: dict[str, int] = {}
-
-    def take(self, number: int, line: str) -> None:
-        """Take one line that is not blank."""
-        where = f"{self.path.name}, line {number}"
-        words = _words(where, line)
-        if not words[0][1]:
-            self._variable(where, number, [word for word, is_option in words if not is_option])
-            words = [*words[next((at for at, word in enumerate(words) if word[1]), len(words)) :]]
-        options: list[tuple[str, list[str]]] = []
-        for word, is_option in words:
-            if is_option:
-                options.append((word.strip().upper(), []))
-            else:
-                options[-1][1].append(word)
-        for option, arguments in options:
-            self._option(where, number, option, arguments)
-
-    def finished(self) -> list[dict[str, Any]]:
-        """What is said of each variable, once all lines are taken."""
-        for said in self.found:
-            # τ-ARGUS fills the levels that are not there with zeros.
-            levels = [length for length in said.get("levels", ()) if length]
-            if said.get("hierarchical") and not levels and "hierarchy" not in said:
-                raise InputError(
-                    f"{self.path.name}, line {self._lines[said['name']]}: variable '{said['name']}' is <HIERARCHICAL>, "
-                    "but neither <HIERCODELIST> nor <HIERLEVELS> says how; add one of them"
-                )
-        return self.found
-
-    def _variable(self, where: str, number: int, words: list[str]) -> None:
-        name, *rest = words
-        if not name.strip():
-            raise InputError(f"{where}: the variable has no name; give it one")
-        if name in self._lines:
-            raise InputError(f"{where}: variable '{name}' is in line {self._lines[name]} already; rename one of them")
-        said: dict[str, Any] = {"name": name}
-        if self.separator is None:
-            if len(rest) < 2 or not all(word.isascii() and word.isdigit() and int(word) for word in rest[:2]):
-                raise InputError(
-                    f"{where}: after variable '{name}' should come its first character, counted from 1, and its width; "
-                    'in a file with a separator, say so first: <SEPARATOR> ";"'
-                )
-            said |= {"start": int(rest[0]), "width": int(rest[1])}
-            rest = rest[2:]
-        said["missing"] = tuple(dict.fromkeys(rest))
-        self._lines[name] = number
-        self.found.append(said)
-
-    def _option(self, where: str, number: int, option: str, arguments: list[str]) -> None:
-        if option == "SEPARATOR":
-            self._separator(where, arguments)
-            return
-        if not self.found:
-            raise InputError(f"{where}: <{option}> stands before the first variable; put it below its variable")
-        said = self.found[-1]
-        if option in FLAGS:
-            said[FLAGS[option]] = True
-        elif option in _TEXTS:
-            said[_TEXTS[option]] = self._one(where, option, arguments)
-        elif option in _FILES:
-            said[_FILES[option]] = self._beside(where, self._one(where, option, arguments))
-        elif option == "HIERLEVELS":
-            said["levels"] = tuple(_whole(where, option, word) for word in arguments)
-        elif option == "DECIMALS":
-            said["decimals"] = _whole(where, option, self._one(where, option, arguments))
-        elif option == "REQUEST":
-            if not arguments:
-                raise InputError(f'{where}: <REQUEST> needs the codes of those who asked, such as <REQUEST> "1"')
-            said["request"] = tuple(arguments)
-        else:
-            self.passed.setdefault(option, []).append(number)
-
-    def _separator(self, where: str, arguments: list[str]) -> None:
-        separator = self._one(where, "SEPARATOR", arguments)
-        separator = "\t" if separator in ("\\t", "TAB") else separator
-        if len(separator) != 1 or separator in '"\r\n':
-            raise InputError(f'{where}: the separator must be one character, such as <SEPARATOR> ";"')
-        if self.found:
-            raise InputError(f"{where}: <SEPARATOR> must stand before the first variable")
-        self.separator = separator
-
-    def _one(self, where: str, option: str, arguments: list[str]) -> str:
-        if len(arguments) != 1 or not arguments[0]:
-            raise InputError(f"{where}: <{option}> needs one entry behind it, in quotation marks if it has blanks")
-        return arguments[0]
-
-    def _beside(self, where: str, name: str) -> Path:
-        """The file of that name: as it is named, or by its base name beside the .rda file, ignoring case."""
-        folder = self.path.parent
-        direct = folder / name
-        if direct.is_file():
-            return direct
-        base = PureWindowsPath(name).name  # takes both kinds of slash
-        alike = sorted(file for file in folder.iterdir() if file.name.lower() == base.lower()) if base else []
-        exact = [file for file in alike if file.name == base]
-        if len(alike) == 1 or exact:
-            return (exact or alike)[0]
-        if alike:
-            names = ", ".join(file.name for file in alike)
-            raise InputError(f"{where}: '{base}' could be any of {names} in {folder}; leave one of them")
-        raise InputError(
-            f"{where}: looked for '{base}' in {folder}, in capital or small letters, but it is not there; put it "
-            f"beside {self.path.name}, or delete the line"
-        )
-
-
-def _words(where: str, line: str) -> list[tuple[str, bool]]:
-    """The words of a line, each with whether it is an option."""
-    words: list[tuple[str, bool]] = []
-    for match in _WORD.finditer(line):
-        if match["wrong"]:
-            raise InputError(f"{where}: a quotation mark or an angle bracket is not closed")
-        option = match["option"]
-        plain = match["quoted"] if match["quoted"] is not None else match["bare"]
-        words.append((plain, False) if option is None else (option, True))
-    return words
-
-
-def _whole(where: str, option: str, word: str) -> int:
-    if not (word.isascii() and word.isdigit()):
-        raise InputError(f"{where}: <{option}> takes whole numbers, such as <{option}> 2")
-    return int(word)
 
 
 @dataclass(frozen=True)
@@ -287,7 +145,7 @@ def read(path: str | Path) -> Metadata:
             parser.take(number, line)
     if not parser.found:
         raise InputError(f"{path.name}: there is no variable in it; is it the right file?")
-    variables = tuple(Variable(**said) for said in parser.finished())
+    variables = tuple(Variable(**said) for said in parser.finish())
     notes = tuple(
         f"{path.name}: <{option}> is passed over (line {', '.join(map(str, numbers))})"
         for option, numbers in parser.passed.items()
@@ -295,8 +153,147 @@ def read(path: str | Path) -> Metadata:
     return Metadata(path, parser.separator, variables, notes)
 
 
+class Parser:
+    """Takes the lines of a .rda file one by one.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages and to look for other files beside it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.separator: str | None = None
+        self.found: list[dict[str, Any]] = []
+        self.passed: dict[str, list[int]] = {}
+        self._lines: dict[str, int] = {}
+
+    def take(self, number: int, line: str) -> None:
+        """Take one line that is not blank."""
+        where = f"{self.path.name}, line {number}"
+        words = _words(where, line)
+        if not words[0][1]:
+            self._variable(where, number, [word for word, is_option in words if not is_option])
+            words = [*words[next((at for at, word in enumerate(words) if word[1]), len(words)) :]]
+        options: list[tuple[str, list[str]]] = []
+        for word, is_option in words:
+            if is_option:
+                options.append((word.strip().upper(), []))
+            else:
+                options[-1][1].append(word)
+        for option, arguments in options:
+            self._option(where, number, option, arguments)
+
+    def finish(self) -> list[dict[str, Any]]:
+        """What is said of each variable, once all lines are taken."""
+        for said in self.found:
+            # τ-ARGUS fills the levels that are not there with zeros.
+            levels = [length for length in said.get("levels", ()) if length]
+            if said.get("hierarchical") and not levels and "hierarchy" not in said:
+                raise InputError(
+                    f"{self.path.name}, line {self._lines[said['name']]}: variable '{said['name']}' is <HIERARCHICAL>, "
+                    "but neither <HIERCODELIST> nor <HIERLEVELS> says how; add one of them"
+                )
+        return self.found
+
+    def _variable(self, where: str, number: int, words: list[str]) -> None:
+        name, *rest = words
+        if not name.strip():
+            raise InputError(f"{where}: the variable has no name; give it one")
+        if name in self._lines:
+            raise InputError(f"{where}: variable '{name}' is in line {self._lines[name]} already; rename one of them")
+        said: dict[str, Any] = {"name": name}
+        if self.separator is None:
+            if len(rest) < 2 or not all(word.isascii() and word.isdigit() and int(word) for word in rest[:2]):
+                raise InputError(
+                    f"{where}: after variable '{name}' should come its first character, counted from 1, and its width; "
+                    'in a file with a separator, say so first: <SEPARATOR> ";"'
+                )
+            said |= {"start": int(rest[0]), "width": int(rest[1])}
+            rest = rest[2:]
+        said["missing"] = tuple(dict.fromkeys(rest))
+        self._lines[name] = number
+        self.found.append(said)
+
+    def _option(self, where: str, number: int, option: str, arguments: list[str]) -> None:
+        if option == "SEPARATOR":
+            self._separator(where, arguments)
+            return
+        if not self.found:
+            raise InputError(f"{where}: <{option}> stands before the first variable; put it below its variable")
+        said = self.found[-1]
+        if option in FLAGS:
+            said[FLAGS[option]] = True
+        elif option in _TEXTS:
+            said[_TEXTS[option]] = self._one(where, option, arguments)
+        elif option in _FILES:
+            said[_FILES[option]] = self._beside(where, self._one(where, option, arguments))
+        elif option == "HIERLEVELS":
+            said["levels"] = tuple(_whole(where, option, word) for word in arguments)
+        elif option == "DECIMALS":
+            said["decimals"] = _whole(where, option, self._one(where, option, arguments))
+        elif option == "REQUEST":
+            if not arguments:
+                raise InputError(f'{where}: <REQUEST> needs the codes of those who asked, such as <REQUEST> "1"')
+            said["request"] = tuple(arguments)
+        else:
+            self.passed.setdefault(option, []).append(number)
+
+    def _separator(self, where: str, arguments: list[str]) -> None:
+        separator = self._one(where, "SEPARATOR", arguments)
+        separator = "\t" if separator in ("\\t", "TAB") else separator
+        if len(separator) != 1 or separator in '"\r\n':
+            raise InputError(f'{where}: the separator must be one character, such as <SEPARATOR> ";"')
+        if self.found:
+            raise InputError(f"{where}: <SEPARATOR> must stand before the first variable")
+        self.separator = separator
+
+    def _one(self, where: str, option: str, arguments: list[str]) -> str:
+        if len(arguments) != 1 or not arguments[0]:
+            raise InputError(f"{where}: <{option}> needs one entry behind it, in quotation marks if it has blanks")
+        return arguments[0]
+
+    def _beside(self, where: str, name: str) -> Path:
+        """The file of that name: as it is named, or by its base name beside the .rda file, ignoring case."""
+        folder = self.path.parent
+        direct = folder / name
+        if direct.is_file():
+            return direct
+        base = PureWindowsPath(name).name  # takes both kinds of slash
+        alike = sorted(file for file in folder.iterdir() if file.name.lower() == base.lower()) if base else []
+        exact = [file for file in alike if file.name == base]
+        if len(alike) == 1 or exact:
+            return (exact or alike)[0]
+        if alike:
+            names = ", ".join(file.name for file in alike)
+            raise InputError(f"{where}: '{base}' could be any of {names} in {folder}; leave one of them")
+        raise InputError(
+            f"{where}: looked for '{base}' in {folder}, in capital or small letters, but it is not there; put it "
+            f"beside {self.path.name}, or delete the line"
+        )
+
+
+def _words(where: str, line: str) -> list[tuple[str, bool]]:
+    """The words of a line, each with whether it is an option."""
+    words: list[tuple[str, bool]] = []
+    for match in _WORD.finditer(line):
+        if match["wrong"]:
+            raise InputError(f"{where}: a quotation mark or an angle bracket is not closed")
+        option = match["option"]
+        plain = match["quoted"] if match["quoted"] is not None else match["bare"]
+        words.append((plain, False) if option is None else (option, True))
+    return words
+
+
+def _whole(where: str, option: str, word: str) -> int:
+    if not (word.isascii() and word.isdigit()):
+        raise InputError(f"{where}: <{option}> takes whole numbers, such as <{option}> 2")
+    return int(word)
+
+
 def _lines(variable: Variable, fixed: bool) -> list[str]:
-    head = [_quoted(variable.name)]
+    head = [_quote(variable.name)]
     head += [str(variable.start), str(variable.width)] if fixed else []
     lines = [" ".join([*head, *(f'"{code}"' for code in variable.missing)])]
     lines += [f"<{option}>" for option, name in FLAGS.items() if getattr(variable, name)]
@@ -322,5 +319,5 @@ def _lines(variable: Variable, fixed: bool) -> list[str]:
     return [lines[0], *(f"  {line}" for line in lines[1:])]
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f'"{name}"' if "<" in name or name != "".join(name.split()) or not name else name

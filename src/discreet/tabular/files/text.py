@@ -16,10 +16,10 @@ BLANKS = " \t\r"
 def content(path: Path) -> str:
     """The text of a file: UTF-8 with or without a byte order mark, else latin-1."""
     check_readable(path)
-    return decoded(path, path.read_bytes())
+    return decode(path, path.read_bytes())
 
 
-def decoded(path: Path, raw: bytes) -> str:
+def decode(path: Path, raw: bytes) -> str:
     """Bytes as text: UTF-8 with or without a byte order mark, else latin-1."""
     if b"\0" in raw:
         raise InputError(f"{path.name} is not a text file in UTF-8 or latin-1; save it as one")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import discreet
 from discreet.errors import InputError
-from discreet.measures.general import PARTS, general_loss
+from discreet.measures.loss import PARTS, general_loss
 
 VALUES = st.sampled_from([math.nan, -2.0, -1.0, 0.0, 0.5, 1.0, 3.0, 10.0])
 PAIRS = arrays(np.float64, st.tuples(st.just(2), st.integers(1, 12), st.integers(1, 4)), elements=VALUES)

@@ -1,26 +1,159 @@
-"""From contributions to cells: sums, counts and the largest contributions of every cell, margins and sub-totals too."""
+"""From records to the cells of a table: what it is broken down by, and the contributions that make up each cell.
+
+Each dimension is a column of the microdata with its hierarchies. Every cell, margins and sub-totals too, has the sum,
+the number and the largest of its contributions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from discreet.data.checks import itemize
+from discreet.data.dataset import Dataset
 from discreet.errors import InputError
 from discreet.kernels.tally import alone, largest
 from discreet.tabular.dimension import Dimension
+from discreet.tabular.files.asc import dimension_of
+from discreet.tabular.files.rda import Metadata
+from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.relations import Places
 from discreet.tabular.table import decimals_of
+
+By = Sequence[Any] | Mapping[str, Any]
+"""Columns; or a column with `@` and hierarchies; or a mapping of columns to hierarchies."""
+
+_DIGITS = re.compile(r"\d+(\+\d+)+")
+
+
+def parse_by(by: Any) -> list[tuple[list[str], list[Any]]]:
+    """What the breakdown says of each dimension: its columns, the coarsest first, and its hierarchies."""
+    if isinstance(by, str):
+        by = [by]
+    if isinstance(by, Mapping):
+        items: list[tuple[Any, Any]] = list(by.items())
+    elif isinstance(by, Sequence):
+        items = [(item, None) for item in by]
+    else:
+        raise InputError("by must name columns: a list of names, or a mapping of names to hierarchies")
+    found: list[tuple[list[str], list[Any]]] = []
+    for said, held in items:
+        item = said
+        if isinstance(said, Dimension):
+            item, held = said.name, [said]
+        if not isinstance(item, str) or not item.strip():
+            raise InputError(f"by must name columns, not hold an object of type {type(item).__name__}")
+        name, *files = item.split("@")
+        if held is not None and not isinstance(held, list | tuple):
+            held = [held]
+        found.append(([part.strip() for part in name.split(">")], [*files, *(held or [])]))
+    if not found:
+        raise InputError("by names no column; a table needs one dimension at least")
+    names = [columns[-1] for columns, _ in found]
+    if len(set(names)) < len(names):
+        raise InputError(f"by names {itemize(sorted({n for n in names if names.count(n) > 1}))} more than once")
+    return found
+
+
+def text_of(dataset: Dataset, name: str) -> pl.Series:
+    """A column as codes."""
+    if name not in dataset.frame.columns:
+        raise InputError(
+            f"{dataset.name} has no column '{name}'; it has {itemize(dataset.frame.columns)}.{dataset.hint}"
+        )
+    column = dataset.frame[name]
+    missing = np.flatnonzero(column.is_null().to_numpy())
+    if len(missing):
+        raise InputError(
+            f"{dataset.name}: column '{name}' has no code in {len(missing)} records ({dataset.places(missing)}); give "
+            "them a code of their own, such as 'unknown'"
+        )
+    if column.dtype.is_float():
+        whole = column.cast(pl.Int64, strict=False)
+        if (whole.cast(pl.Float64) != column).any() or whole.null_count():
+            raise InputError(f"{dataset.name}: column '{name}' holds numbers with decimals, which are no codes")
+        column = whole
+    return column.cast(pl.String)
+
+
+def dimension(
+    dataset: Dataset, columns: list[str], hierarchies: list[Any], meta: Metadata | None, total: str
+) -> tuple[Dimension, NDArray[np.int32]]:
+    """A dimension, and the position of each record's code in it."""
+    name = columns[-1]
+    codes = text_of(dataset, name)
+    present = codes.unique().sort()
+    made = _make_dimension(dataset, columns, hierarchies, meta, total, present.to_list())
+    position = made.position
+    lost = [code for code in present if code not in position]
+    if lost:
+        where = itemize([way.source for way in made.hierarchies])
+        raise InputError(
+            f"{dataset.name}: {len(lost)} codes of column '{name}' are not in {where}: {itemize(lost)}; add them to "
+            "the hierarchy or correct the records"
+        )
+    sums = [code for code in present if not made.base[position[code]]]
+    if sums:
+        raise InputError(
+            f"{dataset.name}: column '{name}' has codes that the hierarchy adds up from others: {itemize(sums)}; give "
+            "those records one of the codes below"
+        )
+    places = codes.replace_strict(present, [position[code] for code in present], return_dtype=pl.Int32)
+    return made, places.to_numpy()
+
+
+def _make_dimension(
+    dataset: Dataset, columns: list[str], hierarchies: list[Any], meta: Metadata | None, total: str, present: list[str]
+) -> Dimension:
+    if hierarchies and isinstance(hierarchies[0], Dimension):
+        return hierarchies[0]
+    name = columns[-1]
+    variable = next((one for one in meta.variables if one.name == name), None) if meta is not None else None
+    if variable is not None and not hierarchies and len(columns) == 1:
+        return dimension_of(variable, present)
+    missing = [code for code in (variable.missing if variable is not None else ()) if code in present]
+    ways = [_hierarchy(one, name, present, missing, total) for one in hierarchies]
+    if len(columns) > 1:
+        nested = dataset.frame.select(text_of(dataset, column).alias(column) for column in columns)
+        ways.insert(0, Hierarchy.from_columns(nested, columns, total=total))
+    if not ways:
+        if total in present:
+            raise InputError(
+                f"{dataset.name}: column '{name}' has the code '{total}' of the total itself; leave those records out, "
+                "or name the total differently"
+            )
+        ways = [Hierarchy.flat(present, total=total, source=f"the codes of '{name}'")]
+    return Dimension(name, ways, missing)
+
+
+def _hierarchy(held: Any, name: str, present: list[str], missing: list[str], total: str) -> Hierarchy:
+    if isinstance(held, Hierarchy):
+        return held
+    if isinstance(held, str) and _DIGITS.fullmatch(held):
+        lengths = [int(part) for part in held.split("+")]
+        return Hierarchy.from_digits(present, lengths, total=total, apart=missing, source=f"the digits of '{name}'")
+    if isinstance(held, str | Path):
+        found = Hierarchy.from_hrc(held, total=total)
+        apart = [code for code in missing if code not in found.codes]
+        return (
+            found if not apart else Hierarchy([*found.codes, *apart], [*found.parents, *(0 for _ in apart)], str(held))
+        )
+    raise InputError(f"the hierarchy of '{name}' must be a Hierarchy, a .hrc file or lengths such as 3+1+1")
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # Beyond this many cells a table with all its empty cells is refused rather than begun.
-MOST = 50_000_000
+MOST_CELLS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +217,10 @@ def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, co
         place = place.astype(np.int64)
         n = len(cells)
         amount, weight = given.amount[rows], None if given.weight is None else given.weight[rows]
-        value = _summed(place, units[rows], n)
+        value = _sum(place, units[rows], n)
         owner, asked = who[rows], None if given.asked is None else given.asked[rows]
         if given.holding is not None:
-            place, owner, amount, weight, asked = _by_holding(place, owner, amount, weight, asked)
+            place, owner, amount, weight, asked = _merge_holdings(place, owner, amount, weight, asked)
         count = np.bincount(place, weights=weight, minlength=n).astype(np.float64)
         tops = np.full((n, top), -np.inf)
         largest(place, amount, n, tops)
@@ -110,7 +243,7 @@ def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, co
         np.concatenate([one[5] for one in found])[order],
         decimals,
     )
-    return _completed(tallied, keys[order], dimensions, places) if complete else tallied
+    return _complete(tallied, keys[order], dimensions, places) if complete else tallied
 
 
 def _units(given: Contributions) -> tuple[NDArray[Any], int | None]:
@@ -125,7 +258,7 @@ def _units(given: Contributions) -> tuple[NDArray[Any], int | None]:
     return np.rint(weighted * 10.0**decimals).astype(np.int64), decimals
 
 
-def _summed(place: Ints, units: NDArray[Any], n: int) -> Floats:
+def _sum(place: Ints, units: NDArray[Any], n: int) -> Floats:
     # Sums of doubles that hold whole numbers are exact below 2⁵³, which _units has made sure of.
     return np.bincount(place, weights=units, minlength=n).astype(np.float64)
 
@@ -165,7 +298,7 @@ def _levels(dimension: Dimension) -> list[Ints]:
     return [views[level] for level in sorted(views)]
 
 
-def _by_holding(
+def _merge_holdings(
     place: Ints, owner: Ints, amount: Floats, weight: Floats | None, asked: NDArray[np.bool_] | None
 ) -> tuple[Ints, Ints, Floats, Floats | None, NDArray[np.bool_] | None]:
     """One contribution for each holding in a cell: the sum of its own, its largest weight, asked if any part did."""
@@ -187,8 +320,8 @@ def _codes(keys: Ints, dimensions: Sequence[Dimension], strides: Ints) -> NDArra
     return codes
 
 
-def _completed(cells: Cells, keys: Ints, dimensions: Sequence[Dimension], places: Places) -> Cells:
-    if places.span > MOST:
+def _complete(cells: Cells, keys: Ints, dimensions: Sequence[Dimension], places: Places) -> Cells:
+    if places.span > MOST_CELLS:
         raise InputError(f"the table would have {places.span:,} cells with its empty ones; leave the empty ones out")
     every = np.arange(places.span, dtype=np.int64)
 
