@@ -1,10 +1,10 @@
 """Speed and quality of the grouping of attributes on one core: `python -m benchmarks.grouping`.
 
-Parts: `speed` (a run of the paper's size, and what each of the things kept gives over fewer generations), `table`
-(scores of the searches and of every rival, by data set, k and seed), `patience` (how long D-GOMM should wait before it
-drops an operator), `front` (hypervolume of `pareto` and of the fronts that fall off from `gomm`) and `large` (generated
-data of 100,000 records). `--data`, `--k` and `--seeds` choose pieces of a part; `--output` adds all runs to a CSV file,
-from which `--report` prints the tables again. CPU seconds, kernels compiled before.
+Parts: `speed` (a run of the paper's size, and what keeping groups gives over fewer generations), `table` (scores of the
+searches and of every rival, by data set, k and seed), `patience` (how long D-GOMM should wait before it drops an
+operator), `front` (hypervolume of `pareto` and of the fronts that fall off from `gomm`) and `large` (generated data of
+100,000 records). `--data`, `--k` and `--seeds` choose pieces of a part; `--output` adds all runs to a CSV file, from
+which `--report` prints the tables again. CPU seconds, kernels compiled before.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import discreet
 from discreet.columns import Config
 from discreet.data.dataset import accept
 from discreet.grouping.candidates import candidate, count
-from discreet.grouping.evaluator import Evaluator, Savings
+from discreet.grouping.evaluator import Evaluator
 from discreet.grouping.objective import Objective, Weights
 from discreet.grouping.parts import Inner
 from discreet.grouping.rivals import rivals
@@ -89,9 +89,7 @@ def searched(
     seed: int,
     method: str,
     params: dict[str, Any],
-    *,
-    savings: Savings | None = None,
-    remember: bool = True,
+    memory: int = 1_000_000_000,
 ) -> Run:
     """Run a search to its end on one thread."""
     inner = Inner.named("mdav", {})
@@ -99,10 +97,10 @@ def searched(
     chosen = make(method, params, "grouping")
     rng = np.random.default_rng(seed)
     with clocked() as spent:
-        evaluator = Evaluator(space, k, inner, Choices(), savings=savings or Savings())
-        objective = Objective([evaluator], Weights(), remember=remember)
+        evaluator = Evaluator(space, k, inner, Choices(), memory=memory)
+        objective = Objective([evaluator], Weights())
         initial = chosen.initial(rivals(space).values(), len(space.attributes), 1, rng)
-        process: Any = chosen.process(objective, initial, rng, remember=remember)
+        process: Any = chosen.process(objective, initial, rng)
         while not process.finished:
             next(process.epochs())
     best = process.answer()
@@ -146,18 +144,9 @@ def runs_of(part: str, name: str, space: Space, k: int, seeds: Iterable[int]) ->
 
 def _speed(name: str, space: Space, k: int, seed: int) -> Iterable[Run]:
     yield searched("speed", name, space, k, "full run", seed, "gomm", {"start": "random"})
-    title = "full run without memory of clones"
-    yield searched("speed", name, space, k, title, seed, "gomm", {"start": "random"}, remember=False)
     few = {"start": "random", "generations": FEW}
-    for title, savings, remember in (
-        (f"{FEW} generations", Savings(), True),
-        (f"{FEW} without memory of clones", Savings(), False),
-        (f"{FEW} without groups kept", Savings(groups=False), True),
-        (f"{FEW} without short cuts in linkage", Savings(short_cuts=False), True),
-        (f"{FEW} without tables of distances", Savings(tables=False), True),
-        (f"{FEW} without any of these", Savings(groups=False, tables=False), False),
-    ):
-        yield searched("speed", name, space, k, title, seed, "gomm", few, savings=savings, remember=remember)
+    yield searched("speed", name, space, k, f"{FEW} generations", seed, "gomm", few)
+    yield searched("speed", name, space, k, f"{FEW} without anything kept of groups", seed, "gomm", few, memory=0)
 
 
 def report(runs: Sequence[Run]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet.errors import InputError
 from discreet.grouping.candidates import Labels, canonical, named, random_grouping
-from discreet.grouping.evaluator import NOT_POSSIBLE, Evaluator, Figures, Savings
+from discreet.grouping.evaluator import NOT_POSSIBLE, Evaluator, Figures
 from discreet.grouping.parts import Inner
 from discreet.measures.choices import Choices
 from grouping.spaces import space_of
@@ -113,7 +113,7 @@ def test_weights_count_in_groups_and_in_the_loss_as_in_a_protection() -> None:
     assert found.dld == pytest.approx(release.measures["dld"], abs=1e-9)
 
 
-def test_neither_memory_nor_threads_nor_short_cuts_change_a_figure() -> None:
+def test_neither_memory_nor_threads_change_a_figure() -> None:
     space = space_of(numbers(3, 150, 6))
     rng = np.random.default_rng(4)
     groupings = [random_grouping(6, rng) for _ in range(40)]
@@ -124,9 +124,7 @@ def test_neither_memory_nor_threads_nor_short_cuts_change_a_figure() -> None:
     for choices in (Choices(), Choices(nearest=2), Choices(sample=30)):
         usual = judged(choices)
         small = 8 * 150 * 30 * 8  # room for six tables of distances, as many as there are attributes
-        savings = [Savings(groups=False), Savings(tables=False), Savings(short_cuts=False)]
-        others = [judged(choices, savings=switched) for switched in savings]
-        for other in (*others, judged(choices, memory=0), judged(choices, memory=small)):
+        for other in (judged(choices, memory=0), judged(choices, memory=small)):
             assert [f.dld for f in other] == pytest.approx([f.dld for f in usual], abs=1e-9)
             assert [(f.il, f.id) for f in other] == [(f.il, f.id) for f in usual]
         assert judged(choices, threads=2) == usual

@@ -21,12 +21,12 @@ from discreet.grouping.candidates import (
     cross,
     every_grouping,
 )
-from discreet.grouping.enumeration import Enumeration
 from discreet.grouping.evaluator import Evaluator
 from discreet.grouping.gomm import DGomm, Gomm
 from discreet.grouping.objective import Objective, Weights
 from discreet.grouping.pareto import Pareto
 from discreet.grouping.parts import Inner
+from discreet.grouping.search import Enumeration
 from discreet.measures.choices import Choices
 from grouping.spaces import space_of
 
@@ -150,9 +150,6 @@ def test_clones_are_judged_once() -> None:
     one = candidate(canonical([0, 1, 0, 1, 2, 2, 0]))
     assert judge.evaluate([one, one.copy()]) == judge.evaluate([one])[:1] * 2
     assert judge.evaluations == 1
-    forgetful = Objective(judge.evaluators, Weights(), remember=False)
-    forgetful.evaluate([one, one.copy()])
-    assert forgetful.evaluations == 2
 
 
 @pytest.mark.parametrize("copies", [0, 1, 3])

@@ -107,10 +107,8 @@ class Gomm:
         initial: Sequence[Candidate],
         rng: np.random.Generator,
         listeners: Iterable[Listener] = (),
-        *,
-        remember: bool = True,
     ) -> Process[Candidate]:
-        """Begin the search; `remember` tells whether clones are recognised."""
+        """Begin the search."""
 
         return Streams(
             initial,
@@ -119,7 +117,7 @@ class Gomm:
             rng=rng,
             patience=self.waits,
             generations=self.generations,
-            key=candidate_key if remember else None,
+            key=candidate_key,
             copies=self.copies,
             listeners=listeners,
         )

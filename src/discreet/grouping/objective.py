@@ -116,16 +116,13 @@ class Objective:
         One for each k allowed, in ascending order.
     weights : Weights
         What counts how much.
-    remember : bool
-        Whether the figures of candidates are remembered; to see what that gives.
     """
 
-    def __init__(self, evaluators: Sequence[Evaluator], weights: Weights, *, remember: bool = True) -> None:
+    def __init__(self, evaluators: Sequence[Evaluator], weights: Weights) -> None:
         self.evaluators, self.weights = tuple(evaluators), weights
         self.front: Front[Candidate] = Front()
         self.evaluations = 0
-        self._remember = remember
-        self._known: Cache[bytes, Figures] = Cache(REMEMBERED if remember else 0)
+        self._known: Cache[bytes, Figures] = Cache(REMEMBERED)
 
     def evaluate(self, candidates: Sequence[Candidate]) -> list[float]:
         """The scores of candidates, infinite for those that cannot be protected; the front takes note of all."""
@@ -136,7 +133,7 @@ class Objective:
 
     def figures(self, candidates: Sequence[Candidate]) -> list[Figures]:
         """The measures of candidates; of clones they are computed once."""
-        keys = [candidate_key(one) if self._remember else place.to_bytes(8) for place, one in enumerate(candidates)]
+        keys = [candidate_key(one) for one in candidates]
         found = {name: self._known.get(name) for name in keys}
         for place, evaluator in enumerate(self.evaluators):
             fresh = {name: one for name, one in zip(keys, candidates, strict=True) if one[0] == place}

@@ -55,8 +55,6 @@ class Pareto(Gomm):
         initial: Sequence[Candidate],
         rng: np.random.Generator,
         listeners: Iterable[Listener] = (),
-        *,
-        remember: bool = True,
     ) -> Process[Candidate]:
         """Begin the search."""
 
@@ -66,7 +64,7 @@ class Pareto(Gomm):
             self.operators(len(objective.evaluators)),
             rng=rng,
             generations=self.generations,
-            key=candidate_key if remember else None,
+            key=candidate_key,
             copies=self.copies,
             listeners=listeners,
         )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from discreet.kernels.arrays import Floats
 from discreet.kernels.partitions.group_release import cluster_means, lost, pinned
-from discreet.kernels.space.group_linkage import all_chances, chances, fill_distances, nearest_records
+from discreet.kernels.space.group_linkage import chances, fill_distances, nearest_records
 from discreet.measures.linkage import distance_linkage
 
 
@@ -40,7 +40,6 @@ def test_chances_are_those_of_the_points(seed: int, n: int, widths: list[int], l
     near = nearest_records(points, queries, min(3, n))
     found = chances(tables, slots, rows, members, starts, near, queries, nearest)
     assert np.allclose(found, expected, atol=1e-12)
-    assert np.allclose(all_chances(tables, slots, rows, queries, nearest), expected, atol=1e-12)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 4))

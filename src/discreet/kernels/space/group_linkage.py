@@ -113,25 +113,6 @@ def chances(
 
 
 @kernel
-def all_chances(tables: Floats, slots: Ints, rows: Rows, queries: Ints, nearest: int) -> Floats:
-    """The same as `chances`, by adding up all distances to all records: what the short cuts are measured against."""
-    found = np.zeros(queries.size)
-    n = rows.shape[1]
-    for at in range(queries.size):
-        own = _own(tables, slots, rows, at, queries[at])
-        slack = RELATIVE * own + ABSOLUTE
-        nearer, tied = 0, 0
-        for j in range(n):
-            total = 0.0
-            for g in range(slots.size):
-                total += tables[slots[g], at, rows[g, j]]
-            nearer += total < own - slack
-            tied += abs(total - own) <= slack
-        found[at] = min(max((nearest - nearer) / tied, 0.0), 1.0)
-    return found
-
-
-@kernel
 def _own(tables: Floats, slots: Ints, rows: Rows, at: int, record: int) -> float:
     """The distance of a query to its own released record."""
     own = 0.0
