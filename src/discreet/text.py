@@ -1,4 +1,4 @@
-"""Text laid out for people: a title in the margin and wrapped lines beside it."""
+"""Text laid out for people: a title in the margin and wrapped lines beside it. Progress that nobody listens to."""
 
 import textwrap
 
@@ -16,3 +16,7 @@ def entry(title: str, text: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def silent(*_progress: object) -> None:
+    """Take no notice of progress: the default wherever a stage and a fraction, or a fraction alone, are told."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from canary import Command
-from discreet.experiments.papers import paper
+from discreet.experiments.papers import find
 from discreet.experiments.papers.paper import Paper
 
 pytest.importorskip("statsmodels")
@@ -77,4 +77,4 @@ def test_the_pages_of_the_manual_are_complete() -> None:
     page = Path(__file__).parents[2] / "docs" / "papers" / "2006.md"
     text = page.read_text(encoding="utf-8")
     assert "A quick run" not in text
-    assert text.count("\n## ") == len(paper("2006").parts)
+    assert text.count("\n## ") == len(find("2006").parts)

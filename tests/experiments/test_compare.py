@@ -11,8 +11,8 @@ from scipy import stats
 
 from discreet.errors import InputError
 from discreet.experiments.compare import compare, judge
-from discreet.experiments.compare_page import curves, page
 from discreet.experiments.page import Made
+from discreet.experiments.study_pages import comparison_page, curves
 from discreet.microdata.partition import partition
 
 pytest.importorskip("scikit_posthocs")
@@ -108,13 +108,13 @@ def test_two_methods_have_wilcoxons_test() -> None:
     assert found.pair is not None
     assert found.pair["p"] == pytest.approx(stats.wilcoxon(middle[:, 1] - middle[:, 0]).pvalue)
     assert found.pair["wins"] + found.pair["ties"] + found.pair["losses"] == 8
-    assert "Wilcoxon" in page(found, "title", Made("c", 1, 1, 1.0)).markdown(None)
+    assert "Wilcoxon" in comparison_page(found, "title", Made("c", 1, 1, 1.0)).markdown(None)
 
 
 def test_one_case_has_no_test_and_says_so() -> None:
     found = judge(long(np.ones((1, 3, 2))), "cost")
     assert found.tests is None
-    assert "One case only" in page(found, "title", Made("c", 1, 1, 1.0)).markdown(None)
+    assert "One case only" in comparison_page(found, "title", Made("c", 1, 1, 1.0)).markdown(None)
 
 
 def test_curves_never_rise_and_end_at_the_gap_of_the_last_value() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.experiments.papers import PAPERS, paper
+from discreet.experiments.papers import PAPERS, find
 from discreet.experiments.papers.p2006.published import TABLE_2
 from discreet.experiments.papers.p2006.runs import LONG_TESTS, TESTS, K, uniform
 from discreet.experiments.sensitivity import measured, proven
@@ -50,7 +50,7 @@ def test_the_tests_are_the_papers_or_a_part_of_them() -> None:
 
 def test_unknown_papers_and_parts_are_refused() -> None:
     with pytest.raises(InputError, match="2006"):
-        paper("1999")
+        find("1999")
     with pytest.raises(InputError, match="no table 9"):
-        paper("2006").chosen(["table 9"])
-    assert [paper(year).year for year in PAPERS] == list(PAPERS)
+        find("2006").chosen(["table 9"])
+    assert [find(year).year for year in PAPERS] == list(PAPERS)

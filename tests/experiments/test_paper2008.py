@@ -8,9 +8,8 @@ import pytest
 from scipy.spatial import cKDTree
 
 from discreet.errors import InputError
-from discreet.experiments.papers import paper
-from discreet.experiments.papers.literature import literature
-from discreet.experiments.papers.p2008.published import TABLE_3, TABLE_7
+from discreet.experiments.papers import find
+from discreet.experiments.papers.p2008.page import TABLE_3, TABLE_7
 from discreet.experiments.papers.p2008.runs import (
     GRID,
     MACRO,
@@ -24,6 +23,7 @@ from discreet.experiments.papers.p2008.runs import (
     timed,
 )
 from discreet.experiments.papers.paper import Budget
+from discreet.experiments.records import literature
 from discreet.kernels.partitions.groups import total_sse
 from discreet.microdata.partition import partition
 
@@ -98,7 +98,7 @@ def test_what_is_missing_is_told_with_its_place(tmp_path: Path, monkeypatch: pyt
     assert str(tmp_path / "microdata" / "census.csv") in told["Census"]
     with pytest.raises(InputError, match="DISCREET_REFERENCE_DATA"):
         literature("tarragona")
-    text = paper("2008").page(QUICK, "c", ["table 7"]).markdown(None)
+    text = find("2008").page(QUICK, "c", ["table 7"]).markdown(None)
     assert text.count("not available") >= 6
     assert str(tmp_path) in text
     literature.cache_clear()
@@ -106,14 +106,14 @@ def test_what_is_missing_is_told_with_its_place(tmp_path: Path, monkeypatch: pyt
 
 def test_the_quick_page_has_every_part() -> None:
     parts = ["table 2", "example 2", "figure 3", "table 3", "table 7", "own methods"]
-    text = paper("2008").page(QUICK, "discreet reproduce 2008 --quick", parts).markdown(None)
+    text = find("2008").page(QUICK, "discreet reproduce 2008 --quick", parts).markdown(None)
     for line in ("24 of 24", "13.2977212023656", "## Table 7", "never worse than MDAV: true in 6 of 6", "memetic"):
         assert line in text
     assert text.rindex("## ") == text.index("## What our own methods reach")
-    assert list(paper("2008").parts)[-1] == "own methods"
+    assert list(find("2008").parts)[-1] == "own methods"
 
 
 def test_the_page_of_the_manual_is_complete() -> None:
     text = (Path(__file__).parents[2] / "docs" / "papers" / "2008.md").read_text(encoding="utf-8")
     assert "A quick run" not in text
-    assert text.count("\n## ") == len(paper("2008").parts)
+    assert text.count("\n## ") == len(find("2008").parts)

@@ -9,8 +9,7 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.experiments.page import Table
-from discreet.experiments.papers.p2013.operators import ON_ELEMENTS, ON_GROUPS
-from discreet.experiments.papers.p2013.page import PAPER
+from discreet.experiments.papers.p2013.page import ON_ELEMENTS, ON_GROUPS, PAPER, SCORES
 from discreet.experiments.papers.p2013.runs import (
     CENSUS,
     FIGURE_K,
@@ -22,7 +21,6 @@ from discreet.experiments.papers.p2013.runs import (
     own_runs,
     runs_of_paper,
 )
-from discreet.experiments.papers.p2013.scores import SCORES
 from discreet.experiments.papers.paper import Budget
 from discreet.measures.measure import measure
 from discreet.microdata.protect import protect

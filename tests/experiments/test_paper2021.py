@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from discreet.errors import InputError
-from discreet.experiments.papers import paper
-from discreet.experiments.papers.literature import literature
+from discreet.experiments.papers import find
 from discreet.experiments.papers.p2021.page import CASES, OF_PAPER, balance, claims_1, claims_2, misled
 from discreet.experiments.papers.p2021.runs import METHODS, PRINTED, judged, known, released
 from discreet.experiments.papers.paper import Budget
+from discreet.experiments.records import literature
 
 pytest.importorskip("altair")
 
@@ -76,7 +76,7 @@ def test_claims_that_fail_are_said_to_fail() -> None:
 def test_the_quick_page_says_what_is_lost(reference: Callable[[str], Path]) -> None:
     reference("census.csv")
     reference("tarragona.csv")
-    text = paper("2021").page(Budget(quick=True), "discreet reproduce 2021 --quick").markdown(None)
+    text = find("2021").page(Budget(quick=True), "discreet reproduce 2021 --quick").markdown(None)
     assert text.count("not available") >= 2 * len(CASES) * len(OF_PAPER)
     for line in ("## Table 1", "## Table 2", "## Figure 1", "what explains the difference", "IL of recursive equal to"):
         assert line in text
@@ -87,7 +87,7 @@ def test_a_missing_data_set_is_told_before_the_work(tmp_path: Path, monkeypatch:
     literature.cache_clear()
     monkeypatch.setenv("DISCREET_REFERENCE_DATA", str(tmp_path))
     with pytest.raises(InputError, match=r"microdata/census\.csv is not here: it was looked for at") as error:
-        paper("2021").page(Budget(quick=True, seed=99), "c", ["table 1"])
+        find("2021").page(Budget(quick=True, seed=99), "c", ["table 1"])
     assert str(tmp_path) in str(error.value)
     literature.cache_clear()
 
@@ -95,4 +95,4 @@ def test_a_missing_data_set_is_told_before_the_work(tmp_path: Path, monkeypatch:
 def test_the_page_of_the_manual_is_complete() -> None:
     text = (Path(__file__).parents[2] / "docs" / "papers" / "2021.md").read_text(encoding="utf-8")
     assert "A quick run" not in text
-    assert text.count("\n## ") == len(paper("2021").parts)
+    assert text.count("\n## ") == len(find("2021").parts)

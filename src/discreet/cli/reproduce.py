@@ -58,7 +58,7 @@ def reproduce(
     """
     from discreet.cli.progress import Reporter
     from discreet.errors import InputError
-    from discreet.experiments.papers import paper as find
+    from discreet.experiments.papers import find
     from discreet.experiments.papers.paper import Budget
     from discreet.experiments.statistics import need
     from discreet.microdata.options import Settings

@@ -102,9 +102,9 @@ def compare(
     from discreet.cli.progress import Reporter
     from discreet.experiments.compare import check
     from discreet.experiments.compare import compare as verb
-    from discreet.experiments.compare_page import page
     from discreet.experiments.page import Made, duration
     from discreet.experiments.records import records
+    from discreet.experiments.study_pages import comparison_page as page
     from discreet.microdata.options import Settings
     from discreet.release.atomic import AtomicFiles
     from discreet.release.charts import check_picture
@@ -282,7 +282,7 @@ def sensitivity(
     from discreet.experiments.records import records
     from discreet.experiments.sensitivity import parse
     from discreet.experiments.sensitivity import sensitivity as verb
-    from discreet.experiments.sensitivity_page import page
+    from discreet.experiments.study_pages import sensitivity_page as page
     from discreet.microdata.options import Settings
     from discreet.release.atomic import AtomicFiles
     from discreet.release.charts import check_picture

@@ -1,4 +1,4 @@
-"""The charts of studies: heat maps over two factors, lines, spreads, and critical differences."""
+"""The charts of studies: heat maps over two factors, lines, spreads, gaps over time, and critical differences."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet.release.charts import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, styled
+from discreet.release.charts import BLUE, GREY, INK, hues, inline, styled
 
 if TYPE_CHECKING:
     import altair as alt
 
     from discreet.release.charts import Chart
 
-HUES = [BLUE, VERMILION, GREEN, ORANGE, "#CC79A7", "#56B4E9", INK, "#B8A800"]
 CELL = 24
 # Means that differ by less than this, relative to them, differ by rounding alone.
 EQUAL = 1e-9
+# Of the gap to the best, in percent: where the scale turns from linear to logarithmic, and the ticks.
+LINEAR_BELOW = 0.1
+GAP_TICKS = [0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000]
 
 
 def heat_map(
@@ -46,7 +48,7 @@ def heat_map(
     least = cells.filter(pl.col("mean") <= pl.col("mean").min() + EQUAL * pl.col("mean").min().abs())
     if least.height > 1:
         least = least.clear()
-    base = alt.Chart(_inline(cells)).encode(
+    base = alt.Chart(inline(cells)).encode(
         x=alt.X(f"{x}:O", title=x, sort=across, axis=alt.Axis(labelAngle=0)),
         y=alt.Y(f"{y}:O", title=y, sort=down[::-1]),
         tooltip=[f"{x}:O", f"{y}:O", alt.Tooltip("mean:Q", format=".5g"), "runs:Q"],
@@ -54,7 +56,7 @@ def heat_map(
     scale = alt.Scale(scheme="viridis", type="log" if bent and cells["mean"].min() > 0 else "linear")  # type: ignore[operator]
     legend = alt.Legend(title=unit or value, tickCount=4, gradientLength=min(150, CELL * len(down)), format=",.3~r")
     filled = base.mark_rect().encode(color=alt.Color("mean:Q", scale=scale, legend=legend))
-    ring = base.properties(data=_inline(least)).mark_point(shape="circle", size=90, color="white", strokeWidth=2)
+    ring = base.properties(data=inline(least)).mark_point(shape="circle", size=90, color="white", strokeWidth=2)
     heading = alt.Title(title, fontSize=13)
     return alt.LayerChart(layer=[filled, ring]).properties(
         width=CELL * len(across), height=CELL * len(down), title=heading
@@ -76,7 +78,7 @@ def lines(
     """The median of a value along another, a line per kind, with the middle half of the runs round it."""
     import altair as alt
 
-    base = alt.Chart(_inline(frame.select(x, y, kind))).encode(x=alt.X(f"{x}:Q", title=x), color=_hue(frame, kind))
+    base = alt.Chart(inline(frame.select(x, y, kind))).encode(x=alt.X(f"{x}:Q", title=x), color=_hue(frame, kind))
     band = base.mark_errorband(extent="iqr", opacity=0.18).encode(y=alt.Y(f"{y}:Q", title=unit or y))
     line = base.mark_line(point=True).encode(y=alt.Y(f"median({y}):Q", title=unit or y, scale=alt.Scale(zero=False)))
     return styled(alt.layer(band, line).properties(width=520, height=320, title=_title(title, subtitle)))
@@ -89,9 +91,7 @@ def bars(
     import altair as alt
 
     order = frame.select(pl.col(category).unique(maintain_order=True))[category].to_list()
-    base = alt.Chart(_inline(frame.select(category, value))).encode(
-        y=alt.Y(f"{category}:O", title=category, sort=order)
-    )
+    base = alt.Chart(inline(frame.select(category, value))).encode(y=alt.Y(f"{category}:O", title=category, sort=order))
     bar = base.mark_bar(color=BLUE, height={"band": 0.65}).encode(x=alt.X(f"median({value}):Q", title=unit or value))
     spread = base.mark_errorbar(extent="iqr", color=INK, thickness=1.5).encode(
         x=alt.X(f"{value}:Q", title=unit or value)
@@ -99,6 +99,28 @@ def bars(
     return styled(
         alt.layer(bar, spread).properties(width=480, height=26 * len(order) + 10, title=_title(title, subtitle))
     )
+
+
+def gap_curves(table: pl.DataFrame) -> Chart:
+    """How far methods are above the best over time: a line per method, with the middle half of its runs round it."""
+    import altair as alt
+
+    names = table["method"].unique(maintain_order=True).to_list()
+    colour = alt.Color("method:N", title=None, scale=hues(names), legend=alt.Legend(symbolOpacity=1))
+    x = alt.X(
+        "seconds:Q", title="seconds", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~g", tickCount=5)
+    )
+    scale = alt.Scale(type="symlog", constant=LINEAR_BELOW, domainMin=0)
+    title, ticks = "above the best of all runs, %", alt.Axis(values=GAP_TICKS, format="~g")
+    base = alt.Chart(inline(table)).encode(x=x, color=colour)
+    band = base.mark_area(opacity=0.15, interpolate="step-after").encode(
+        y=alt.Y("low:Q", title=title, scale=scale, axis=ticks), y2="high:Q"
+    )
+    line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(
+        y=alt.Y("gap:Q", title=title, scale=scale, axis=ticks)
+    )
+    heading = alt.Title("Time to quality", subtitle="Median over cases and seeds, and the middle half of the runs")
+    return styled(alt.layer(band, line).properties(width=520, height=320, title=heading))
 
 
 def critical_difference(ranks: pl.DataFrame, difference: float, *, title: str, subtitle: str = "") -> Chart:
@@ -148,18 +170,10 @@ def _alike(rows: Sequence[dict[str, Any]], difference: float) -> list[tuple[floa
 def _hue(frame: pl.DataFrame, kind: str) -> alt.Color:
     import altair as alt
 
-    kinds = frame[kind].unique(maintain_order=True).to_list()
-    scale = alt.Scale(domain=kinds, range=[HUES[i % len(HUES)] for i in range(len(kinds))])
-    return alt.Color(f"{kind}:N", title=None, scale=scale)
+    return alt.Color(f"{kind}:N", title=None, scale=hues(frame[kind].unique(maintain_order=True).to_list()))
 
 
 def _title(title: str, subtitle: str) -> alt.Title:
     import altair as alt
 
     return alt.Title(title, subtitle=subtitle) if subtitle else alt.Title(title)
-
-
-def _inline(frame: pl.DataFrame) -> alt.InlineData:
-    import altair as alt
-
-    return alt.InlineData(values=frame.to_dicts())

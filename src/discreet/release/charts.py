@@ -1,8 +1,7 @@
-"""Charts written to files: pages that open without a network, pictures, or the chart's own description.
+"""What all charts share: their looks, places for the labels of a scatter plot, and how they are written to files.
 
-How all charts look: colours that everybody can tell apart, quiet axes, readable letters.
-
-Places for the labels of a scatter plot, so that no two texts and no text and point lie on each other.
+Colours are those that everybody can tell apart. Labels are placed so that no two texts and no text and point lie on
+each other. A chart is written as a page that opens without a network, as a picture, or as its Vega-Lite description.
 """
 
 from __future__ import annotations
@@ -20,7 +19,9 @@ from discreet.release.atomic import AtomicFiles
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
+    AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
     Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
 
 FORMATS: dict[str, Literal["html", "svg", "png", "json"]] = {
@@ -74,14 +75,10 @@ def save(chart: Chart, path: str | Path, *, force: bool = False) -> Path:
     return path
 
 
-if TYPE_CHECKING:
-    import altair as alt
-
-    AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
-
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 GREY, INK = "#8A8A8A", "#333333"
+HUES = [BLUE, VERMILION, GREEN, ORANGE, "#CC79A7", "#56B4E9", INK, "#B8A800"]
 
 
 def styled(chart: AnyChart) -> AnyChart:
@@ -96,6 +93,20 @@ def styled(chart: AnyChart) -> AnyChart:
         .configure_legend(labelFontSize=11, titleFontSize=12, labelColor=INK, titleColor=INK)
     )  # fmt: skip
     return dressed
+
+
+def hues(kinds: Sequence[str]) -> alt.Scale:
+    """A colour for each of some kinds, in their order."""
+    import altair as alt
+
+    return alt.Scale(domain=list(kinds), range=[HUES[i % len(HUES)] for i in range(len(kinds))])
+
+
+def inline(frame: pl.DataFrame) -> alt.InlineData:
+    """The rows of a frame as the data of a chart."""
+    import altair as alt
+
+    return alt.InlineData(values=frame.to_dicts())
 
 
 # Pixels: an average letter of the font, its line, the free space round a point, and how far a label may move away.

@@ -1,4 +1,4 @@
-"""The papers whose experiments can be made again. A new paper is a module and one line in the table."""
+"""The papers whose experiments can be made again. A new paper is a folder and one line in the table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAPERS = {
 }
 
 
-def paper(year: str) -> Paper:
+def find(year: str) -> Paper:
     """The paper of a year."""
     if year not in PAPERS:
         raise InputError(f"there is no paper {year!r} here; the papers: {', '.join(PAPERS)}")

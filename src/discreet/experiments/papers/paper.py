@@ -1,22 +1,26 @@
-"""A paper as a set of parts that can each be made again, and the means that may be spent on it."""
+"""A paper as a set of tables and figures that can each be made again, and the budget of runs for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
+import polars as pl
+
+from discreet._version import __version__
 from discreet.errors import InputError
 from discreet.experiments.page import Made, Page, Section, Table
+from discreet.experiments.runs import Flat, Task, run_all
+from discreet.text import silent
 
-
-def _silent(_stage: str, _fraction: float) -> None:
-    """Listen to nothing."""
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be spent on making a paper's experiments again.
+    """What may be spent on making a paper's experiments again, and what has been made with it.
 
     Parameters
     ----------
@@ -30,16 +34,71 @@ class Budget:
         A folder in which runs are kept as they end.
     tell : callable
         Told the stage and how far along it is, in [0, 1].
-    work : dict
-        Takes the seconds of processor that the runs of each experiment have cost, those kept from before included.
     """
 
     quick: bool = False
     seed: int = 1
     threads: int = 1
     store: Path | None = None
-    tell: Callable[[str, float], None] = field(default=_silent, compare=False)
-    work: dict[str, float] = field(default_factory=dict, compare=False)
+    tell: Callable[[str, float], None] = silent
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    _seconds: dict[str, float] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of processor that the runs made so far have cost, those kept from before included."""
+        return sum(self._seconds.values())
+
+    def once(self, name: str, make: Callable[[], Found], seconds: Callable[[Found], float] | None = None) -> Found:
+        """Make something when it is first asked for, and keep it: several tables of a page show the same runs.
+
+        Parameters
+        ----------
+        name : str
+            What it is; no two things have the same name.
+        make : callable
+            Makes it.
+        seconds : callable, optional
+            The seconds of processor that it has cost.
+        """
+        if name not in self._made:
+            self._made[name] = make()
+            self._seconds[name] = 0.0 if seconds is None else seconds(self._made[name])
+        found: Found = self._made[name]
+        return found
+
+    def run(
+        self, name: str, task: Task, settings: Sequence[Flat], about: Flat, *, stage: str, cost: str
+    ) -> pl.DataFrame:
+        """Do the runs of an experiment, once.
+
+        Parameters
+        ----------
+        name : str
+            The experiment.
+        task, settings, about
+            As for `run_all`; what the runs are about is told with the version of this package.
+        stage : str
+            What progress is told of.
+        cost : str
+            The column of the results that holds the seconds of processor.
+        """
+        return self.once(
+            name,
+            lambda: run_all(
+                task,
+                settings,
+                store=self.folder(name),
+                about={**about, "version": __version__},
+                threads=self.threads,
+                progress=lambda fraction, _left: self.tell(stage, fraction),
+            ),
+            lambda runs: float(runs[cost].sum()),
+        )
+
+    def folder(self, name: str) -> Path | None:
+        """Where the runs of an experiment are kept, if they are."""
+        return None if self.store is None else self.store / f"{name}{'-quick' if self.quick else ''}-{self.seed}"
 
 
 Part = Callable[[Budget], Section]
@@ -90,12 +149,12 @@ class Paper:
             command,
             budget.seed,
             budget.threads,
-            sum(budget.work.values()),
+            budget.seconds,
             self.quickly if budget.quick else self.cut,
         )
         return Page(f"The {self.year} paper", f"{self.citation}\n\n{self.about}", made, sections)
 
 
-def compared(rows: Sequence[tuple[str, object, object, str]]) -> Table:
+def compare_figures(rows: Sequence[tuple[str, object, object, str]]) -> Table:
     """Published figures beside ours; None is a figure that is not available."""
     return Table(("what", "published", "ours", "what explains the difference"), rows)

@@ -39,7 +39,7 @@ from discreet.experiments.papers.p2006.runs import (
     tested_without_elite,
     working,
 )
-from discreet.experiments.papers.paper import Budget, Paper, compared
+from discreet.experiments.papers.paper import Budget, Paper, compare_figures
 
 DRAW = "another draw of random data"
 FEWER = f"{DRAW}, fewer runs and rates"
@@ -81,7 +81,7 @@ def example_1(_budget: Budget) -> Section:
     return Section(
         "Example 1: how likely a random chromosome is a candidate",
         [
-            compared(rows),
+            compare_figures(rows),
             Text(
                 "For *n* = 30 and *k* = 3. The probability is larger than what equation 6 gives: the equation divides "
                 "a number of partitions, in which groups have no names, by a number of chromosomes, in which they "
@@ -112,7 +112,7 @@ def figure_1(budget: Budget) -> Section:
         [
             Text("Average SSE of all runs with a mutation and a crossover rate; a ring marks the least, if it is one."),
             _maps(("11x2", "11x3"), "sse", "2006-figure-1", "Average SSE", budget),
-            compared(rows),
+            compare_figures(rows),
         ],
     )
 
@@ -139,7 +139,9 @@ def _epochs(name: str, number: int, budget: Budget) -> Section:
         [
             Text("Average generation that found the best chromosome of a run; colours follow the logarithm."),
             _maps((name,), "converged", f"2006-figure-{number}", "Average convergence epoch", budget),
-            compared([("convergence epoch with the mutation rate", "grows", told, "its size is that of " + DRAW)]),
+            compare_figures(
+                [("convergence epoch with the mutation rate", "grows", told, "its size is that of " + DRAW)]
+            ),
         ],
     )
 
@@ -159,7 +161,7 @@ def figure_4(budget: Budget) -> Section:
         [
             Text("As in Figure 1; colours follow the logarithm."),
             _maps(tuple(FIGURE_4), "sse", "2006-figure-4", "Average SSE", budget),
-            compared(rows),
+            compare_figures(rows),
         ],
     )
 
@@ -189,7 +191,7 @@ def table_2(budget: Budget) -> Section:
     return Section(
         "Table II: least and average SSE, 20 to 100 records",
         [
-            compared(rows),
+            compare_figures(rows),
             Text(
                 "In the paper the genetic algorithm is below MDAV up to 50 records, and above it at 100: one gene per "
                 "record, crossed and mutated blindly, does not scale. [`memetic`](../methods.md) repairs that on the "
@@ -219,7 +221,7 @@ def table_3(budget: Budget) -> Section:
         rows.append((f"n = {TESTS[name].n}", published, *_epoch(name, runs, budget)))
     return Section(
         "Table III: convergence epoch of the best runs",
-        [Text("Average over the runs that found the least SSE of all runs on the data set."), compared(rows)],
+        [Text("Average over the runs that found the least SSE of all runs on the data set."), compare_figures(rows)],
     )
 
 
@@ -236,7 +238,7 @@ def table_4(budget: Budget) -> Section:
             (f"{name}: average convergence epoch", epoch, *_epoch(name, runs, budget)),
             (f"{name}: runs that find the optimum", "around 90 %", f"{share:.2f} %", _often(share)),
         ]
-    return Section("Table IV: 11 records, more attributes", [compared(rows)])
+    return Section("Table IV: 11 records, more attributes", [compare_figures(rows)])
 
 
 def table_5(budget: Budget) -> Section:

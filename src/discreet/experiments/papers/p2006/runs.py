@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -82,7 +82,7 @@ def uniform(n: int, d: int, seed: int) -> Points:
 
 def tested(name: str, budget: Budget) -> Sensitivity:
     """The runs of the genetic algorithm on a data set over its grid, and their analysis."""
-    return _noted(name, TESTS[name], budget)
+    return _run(name, TESTS[name], budget)
 
 
 def tested_longer(name: str, budget: Budget) -> pl.DataFrame:
@@ -91,62 +91,67 @@ def tested_longer(name: str, budget: Budget) -> pl.DataFrame:
     if name not in LONG_TESTS:
         return tested(name, budget).runs
     test = LONG_TESTS[name]
-    return _noted(name, test, budget).runs.with_columns(mutation=pl.lit(test.mutation[0]))
+    return _run(name, test, budget).runs.with_columns(mutation=pl.lit(test.mutation[0]))
 
 
 def tested_without_elite(name: str, budget: Budget) -> pl.DataFrame:
     """The runs in which the best chromosome of a generation may be lost; for 11 records only."""
-    return _noted(name, PLAIN_TESTS[name], budget).runs
+    return _run(name, PLAIN_TESTS[name], budget).runs
 
 
-def _noted(name: str, test: Test, budget: Budget) -> Sensitivity:
-    """Take note of what the runs have cost, however often they are asked for."""
-    found = _run(name, test, budget)
-    budget.work[f"{name}, {test.generations} generations, elite {test.elite}"] = float(found.runs["seconds"].sum())
-    return found
-
-
-@lru_cache(maxsize=64)
 def _run(name: str, test: Test, budget: Budget) -> Sensitivity:
-    kind = f"{'' if test.elite else '-plain'}{'-quick' if budget.quick else ''}"
-    folder = f"2006-{name}-{test.generations}{kind}-{budget.seed}"
+    experiment = f"2006-{name}-{test.generations}{'' if test.elite else '-plain'}"
     # A grid of one value is none: the value is fixed.
     one: dict[str, float | bool] = {"mutation": test.mutation[0]} if len(test.mutation) == 1 else {}
     grid = {factor: values for factor, values in (QUICK if budget.quick else test.grid).items() if factor not in one}
     if not test.elite:
         one["elite"] = False
-    return sensitivity(
-        uniform(test.n, test.d, budget.seed),
-        k=K,
-        method="genetic",
-        grid=grid,
-        runs=2 if budget.quick else test.runs,
-        params={"generations": 200 if budget.quick else test.generations, **one},
-        seed=budget.seed,
-        threads=budget.threads,
-        store=None if budget.store is None else budget.store / folder,
-        progress=lambda fraction, _left: budget.tell(name, fraction),
+    return budget.once(
+        experiment,
+        lambda: sensitivity(
+            uniform(test.n, test.d, budget.seed),
+            k=K,
+            method="genetic",
+            grid=grid,
+            runs=2 if budget.quick else test.runs,
+            params={"generations": 200 if budget.quick else test.generations, **one},
+            seed=budget.seed,
+            threads=budget.threads,
+            store=budget.folder(experiment),
+            progress=lambda fraction, _left: budget.tell(name, fraction),
+        ),
+        lambda found: float(found.runs["seconds"].sum()),
     )
 
 
-@lru_cache(maxsize=64)
 def reached(name: str, method: str, budget: Budget) -> float:
     """The SSE of another method on the same data."""
     test = TESTS[name]
-    points = uniform(test.n, test.d, budget.seed)
     # Searches run until they prove or despair, which on such small data is soon; a step is a fraction of a millisecond.
-    return partition(points, k=K, method=method, seed=budget.seed, threads=1, steps=50 if budget.quick else 1_000).sse
+    steps = 50 if budget.quick else 1_000
+    return budget.once(
+        f"2006 {method} on {name}",
+        lambda: (
+            partition(
+                uniform(test.n, test.d, budget.seed), k=K, method=method, seed=budget.seed, threads=1, steps=steps
+            ).sse
+        ),
+    )
 
 
-@lru_cache(maxsize=64)
 def drawn(name: str, method: str, budget: Budget) -> tuple[int, float, float]:
     """What a method reaches on other draws of the same data: how many draws, and where the middle 90 % of them lie."""
 
-    test, count = TESTS[name], 5 if budget.quick else DRAWS
-    seeds = range(budget.seed + 1, budget.seed + 1 + count)
-    found = [partition(uniform(test.n, test.d, seed), k=K, method=method, threads=1, steps=1_000).sse for seed in seeds]
-    low, high = np.percentile(found, (5, 95))
-    return count, float(low), float(high)
+    def draw() -> tuple[int, float, float]:
+        test, count = TESTS[name], 5 if budget.quick else DRAWS
+        seeds = range(budget.seed + 1, budget.seed + 1 + count)
+        found = [
+            partition(uniform(test.n, test.d, seed), k=K, method=method, threads=1, steps=1_000).sse for seed in seeds
+        ]
+        low, high = np.percentile(found, (5, 95))
+        return count, float(low), float(high)
+
+    return budget.once(f"2006 {method} on other draws of {name}", draw)
 
 
 NEAR = 1e-6  # how near to the optimum, relative to it, a run must be to have found it

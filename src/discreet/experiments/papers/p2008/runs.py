@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet._version import __version__
 from discreet.errors import InputError
 from discreet.examples.companies import sme
-from discreet.experiments.papers.literature import literature, standardised
 from discreet.experiments.papers.paper import Budget
-from discreet.experiments.runs import Flat, run_all
+from discreet.experiments.records import literature, standardised
+from discreet.experiments.runs import Flat
 from discreet.experiments.sensitivity import Sensitivity, measured, sensitivity
 from discreet.kernels.partitions.groups import within_sse
 from discreet.methods import make
@@ -46,34 +45,33 @@ def companies() -> Points:
 
 def company_runs(budget: Budget) -> Sensitivity:
     """The genetic algorithm with all rates and populations."""
-    found = _company_runs(budget)
-    budget.work["companies"] = float(found.runs["seconds"].sum())
-    return found
-
-
-@lru_cache(maxsize=4)
-def _company_runs(budget: Budget) -> Sensitivity:
-    name = f"2008-companies{'-quick' if budget.quick else ''}-{budget.seed}"
-    return sensitivity(
-        companies(),
-        k=K,
-        method="genetic",
-        grid=QUICK if budget.quick else GRID,
-        runs=2 if budget.quick else RUNS,
-        params={"generations": 200 if budget.quick else 10_000},
-        seed=budget.seed,
-        threads=budget.threads,
-        store=None if budget.store is None else budget.store / name,
-        progress=lambda fraction, _left: budget.tell("companies", fraction),
+    experiment = "2008-companies"
+    return budget.once(
+        experiment,
+        lambda: sensitivity(
+            companies(),
+            k=K,
+            method="genetic",
+            grid=QUICK if budget.quick else GRID,
+            runs=2 if budget.quick else RUNS,
+            params={"generations": 200 if budget.quick else 10_000},
+            seed=budget.seed,
+            threads=budget.threads,
+            store=budget.folder(experiment),
+            progress=lambda fraction, _left: budget.tell("companies", fraction),
+        ),
+        lambda found: float(found.runs["seconds"].sum()),
     )
 
 
-@lru_cache(maxsize=16)
 def timed(method: str, budget: Budget) -> dict[str, Any]:
     """SSE and seconds of a method; searches of ours end when they have proven the optimum."""
     params = {"generations": TIMED} if method == "genetic" else {}
     steps = 50 if method == "memetic" else None
-    return measured(companies(), K, method, params, steps, None, {"run": 1, "seed": budget.seed})
+    return budget.once(
+        f"2008 {method} on the companies",
+        lambda: measured(companies(), K, method, params, steps, None, {"run": 1, "seed": budget.seed}),
+    )
 
 
 def histogram(runs: pl.DataFrame) -> Chart:
@@ -178,14 +176,7 @@ def _macro(records: Points, size: int) -> int:
 
 
 def table_runs(budget: Budget) -> pl.DataFrame:
-    """All runs of Table 7, and those of other methods on the same data; kept and counted as the budget says."""
-    frame = _table_runs(budget)
-    budget.work["hybrid"] = float(frame["seconds"].sum())
-    return frame
-
-
-@lru_cache(maxsize=4)
-def _table_runs(budget: Budget) -> pl.DataFrame:
+    """All runs of Table 7, and those of other methods on the same data."""
     generations, steps = (QUICK_GENERATIONS, QUICK_STEPS) if budget.quick else (GENERATIONS, STEPS)
     here = [data for data in REAL if data not in missing()]
     plain: dict[str, str | int] = {"K": 0, "inner": "", "generations": 0, "steps": 0}
@@ -199,15 +190,8 @@ def _table_runs(budget: Budget) -> pl.DataFrame:
             ("memetic", {**plain, "steps": steps}),
         ]
         settings += [{"data": data, "draw": budget.seed, "method": m, **s, "seed": budget.seed} for m, s in methods]
-    name = f"2008-hybrid{'-quick' if budget.quick else ''}-{budget.seed}"
-    return run_all(
-        partitioned,
-        settings,
-        store=None if budget.store is None else budget.store / name,
-        about={"study": "2008-hybrid", "shift": SHIFT, "version": __version__},
-        threads=budget.threads,
-        progress=lambda fraction, _left: budget.tell("table 7", fraction),
-    )
+    about: Flat = {"study": "2008-hybrid", "shift": SHIFT}
+    return budget.run("2008-hybrid", partitioned, settings, about, stage="table 7", cost="seconds")
 
 
 def missing() -> dict[str, str]:

@@ -28,7 +28,7 @@ from discreet.experiments.papers.p2012.runs import (
     tests,
     timed,
 )
-from discreet.experiments.papers.paper import Budget, compared
+from discreet.experiments.papers.paper import Budget, compare_figures
 
 # A column of Table V, and the method of ours that answers to it.
 COLUMNS = {"GA-group-K": "ga-group-k", "Hypercube": "hypercube", "Optimal": "exact", "Marginal": "marginal"}
@@ -66,7 +66,7 @@ def table_5(budget: Budget) -> Section:
             ),
             Table(("table", "ga-group-k", "hypercube", "exact", "marginal", "search", "exact is proven"), rows),
             Text("Our tables are not the paper's, so costs are compared by their ratios (medians of a class)."),
-            compared(ratios),
+            compare_figures(ratios),
         ],
     )
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from scipy import stats
 
-from discreet.experiments.charts import HUES, critical_difference
+from discreet.experiments.charts import critical_difference
 from discreet.experiments.page import Picture, Section, Table, Text
 from discreet.experiments.papers.p2012.published import BEST_5, CONFIDENCE_4, CONFIDENCE_5, RANKS_5, TABLE_3, TABLE_4
 from discreet.experiments.papers.p2012.runs import GENETIC, LIMIT, LOCAL, SETS, by_weight, improved, tests, timed
-from discreet.experiments.papers.paper import Budget, compared
+from discreet.experiments.papers.paper import Budget, compare_figures
 from discreet.experiments.statistics import ALPHA, Comparison, compare
-from discreet.release.charts import styled
+from discreet.release.charts import hues, inline, styled
 
 if TYPE_CHECKING:
     from discreet.release.charts import Chart
@@ -59,11 +59,8 @@ def falls(frame: pl.DataFrame, x: str, y: str, kind: str, *, title: str, names: 
 def _base(frame: pl.DataFrame, kind: str) -> Any:
     import altair as alt
 
-    kinds = frame[kind].unique(maintain_order=True).to_list()
-    scale = alt.Scale(domain=kinds, range=[HUES[i % len(HUES)] for i in range(len(kinds))])
-    return alt.Chart(alt.InlineData(values=frame.to_dicts())).encode(
-        color=alt.Color(f"{kind}:N", title=None, scale=scale)
-    )
+    scale = hues(frame[kind].unique(maintain_order=True).to_list())
+    return alt.Chart(inline(frame)).encode(color=alt.Color(f"{kind}:N", title=None, scale=scale))
 
 
 SIX = (*LOCAL, *GENETIC)
@@ -137,7 +134,7 @@ def table_4(budget: Budget) -> Section:
     return Section(
         "Table IV: ranks of the six searches",
         [
-            compared(rows),
+            compare_figures(rows),
             Text(
                 f"Ranks by improvement, 6 is best. On our {found.cases} tables the six {told} (Friedman, level "
                 f"{ALPHA:g}); on {_alike(runs)} of them all six end at the same cost."
@@ -191,7 +188,7 @@ def figure_1(budget: Budget) -> Section:
                 ),
                 "Calls of the fitness function in a second against the number of cells, which fall",
             ),
-            compared(rows),
+            compare_figures(rows),
         ],
     )
 
@@ -288,7 +285,7 @@ def section_5(budget: Budget) -> Section:
                 "protect, and of 40 groups of these, with equal seconds of the processor: "
                 f"{seconds(budget)}. {audited(runs)}"
             ),
-            compared(rows),
+            compare_figures(rows),
         ],
     )
 
@@ -330,7 +327,7 @@ def _figure(number: int, along: str, name: str, budget: Budget) -> Section:
                 falls(steps, along, "cost", "method", title=f"Cost by {name}, {cells:,} cells", names=(name, "cost")),
                 f"Cost of the best pattern so far by {name}, for the three genetic algorithms",
             ),
-            compared([claims[number]]),
+            compare_figures([claims[number]]),
         ],
     )
 

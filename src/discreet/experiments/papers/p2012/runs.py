@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,11 +16,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet._version import __version__
 from discreet.attack.system import Bools
 from discreet.examples.contributors import contributors
 from discreet.experiments.papers.paper import Budget
-from discreet.experiments.runs import Flat, run_all
+from discreet.experiments.runs import Flat
 from discreet.methods import make
 from discreet.tables.primary import primary
 from discreet.tables.suppression.problem import Problem, problem_of
@@ -268,7 +268,7 @@ def improved(budget: Budget) -> pl.DataFrame:
         for draw in range(test.draws)
         for method in (*LOCAL, *GENETIC)
     ]
-    runs = _run("fixed", tuple(map(_frozen, settings)), budget)
+    runs = _run("fixed", settings, budget)
     weights = by_weight(budget).select("kind", "sensitive", "draw", weight="cost")
     joined = runs.join(weights, on=["kind", "sensitive", "draw"], maintain_order="left")
     return joined.with_columns(gain=100 * (1 - pl.col("cost") / pl.col("weight")), table=_table())
@@ -281,7 +281,7 @@ def by_weight(budget: Budget) -> pl.DataFrame:
         for test in tests(budget)
         for draw in range(max(test.draws, test.timed))
     ]
-    return _run("weight", tuple(map(_frozen, settings)), budget)
+    return _run("weight", settings, budget)
 
 
 def timed(budget: Budget) -> pl.DataFrame:
@@ -297,7 +297,7 @@ def timed(budget: Budget) -> pl.DataFrame:
         for draw in range(test.timed)
         for method in (*SETS, *ONCE, *OWN)
     ]
-    return _run("timed", tuple(map(_frozen, settings)), budget).with_columns(table=_table())
+    return _run("timed", settings, budget).with_columns(table=_table())
 
 
 def smaller(budget: Budget) -> pl.DataFrame:
@@ -309,7 +309,7 @@ def smaller(budget: Budget) -> pl.DataFrame:
         for kind in (QUICK_LARGE[:1] if budget.quick else SMALLER)
         for method, params in (("ga-group-k", surrogate), ("search", {}))
     ]
-    return _run("large", tuple(map(_frozen, settings)), budget).with_columns(table=_table())
+    return _run("large", settings, budget).with_columns(table=_table())
 
 
 def _draw(budget: Budget, draw: int) -> int:
@@ -321,26 +321,5 @@ def _table() -> pl.Expr:
     return pl.format("{} {} {}", "kind", "sensitive", "draw")
 
 
-def _frozen(settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(settings.items())
-
-
-def _run(name: str, settings: tuple[tuple[tuple[str, Any], ...], ...], budget: Budget) -> pl.DataFrame:
-    """The runs; what they have cost is noted however often they are asked for."""
-    runs = _runs(name, settings, budget)
-    budget.work[f"2012 {name}"] = float(runs["spent"].sum())
-    return runs
-
-
-@lru_cache(maxsize=16)
-def _runs(name: str, settings: tuple[tuple[tuple[str, Any], ...], ...], budget: Budget) -> pl.DataFrame:
-
-    folder = f"2012-{name}{'-quick' if budget.quick else ''}-{budget.seed}"
-    return run_all(
-        suppressed,
-        [dict(each) for each in settings],
-        store=None if budget.store is None else budget.store / folder,
-        about={"paper": "2012", "version": __version__},
-        threads=budget.threads,
-        progress=lambda fraction, _left: budget.tell(name, fraction),
-    )
+def _run(name: str, settings: Sequence[Flat], budget: Budget) -> pl.DataFrame:
+    return budget.run(f"2012-{name}", suppressed, settings, {"paper": "2012"}, stage=name, cost="spent")

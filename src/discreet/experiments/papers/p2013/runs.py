@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 import time
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from discreet._version import __version__
 from discreet.experiments.papers.paper import Budget
 from discreet.experiments.records import reference
-from discreet.experiments.runs import Flat, run_all
+from discreet.experiments.runs import Flat
 from discreet.grouping.group import group
 
 FILES = {"Water treatment": "microdata/water_treatment.csv", "Census": "microdata/census.csv"}
@@ -102,14 +101,14 @@ def runs_of_paper(budget: Budget) -> pl.DataFrame:
         for k in ks(budget)
         for method in (("gomm", "d-gomm") if data == FIGURE_DATA else ("gomm",))
     ]
-    return _run("paper", tuple(tuple(each.items()) for each in settings), budget)
+    return _run("paper", settings, budget)
 
 
 def own_runs(budget: Budget) -> pl.DataFrame:
     """Our GOMM, begun with the ad-hoc groupings and with few clones, and the search for the front."""
     settings = [_setting(data, k, "gomm", budget.seed, {}, budget) for data in DATA for k in ks(budget)]
     settings += [_setting(data, FIGURE_K, "pareto", budget.seed, {}, budget) for data in DATA]
-    return _run("own", tuple(tuple(each.items()) for each in settings), budget)
+    return _run("own", settings, budget)
 
 
 def _setting(data: str, k: int, method: str, seed: int, params: dict[str, Any], budget: Budget) -> dict[str, Any]:
@@ -118,22 +117,5 @@ def _setting(data: str, k: int, method: str, seed: int, params: dict[str, Any], 
     return {**said, **params, **(QUICK if budget.quick else {})}
 
 
-def _run(name: str, settings: tuple[tuple[tuple[str, Any], ...], ...], budget: Budget) -> pl.DataFrame:
-    """The runs; what they have cost is noted however often they are asked for."""
-    runs = _runs(name, settings, budget)
-    budget.work[f"2013 {name}"] = float(runs["spent"].sum())
-    return runs
-
-
-@lru_cache(maxsize=16)
-def _runs(name: str, settings: tuple[tuple[tuple[str, Any], ...], ...], budget: Budget) -> pl.DataFrame:
-
-    folder = f"2013-{name}{'-quick' if budget.quick else ''}-{budget.seed}"
-    return run_all(
-        grouped,
-        [dict(each) for each in settings],
-        store=None if budget.store is None else budget.store / folder,
-        about={"paper": "2013", "version": __version__},
-        threads=budget.threads,
-        progress=lambda fraction, _left: budget.tell(name, fraction),
-    )
+def _run(name: str, settings: Sequence[Flat], budget: Budget) -> pl.DataFrame:
+    return budget.run(f"2013-{name}", grouped, settings, {"paper": "2013"}, stage=name, cost="spent")

@@ -8,15 +8,15 @@ What the 2021 paper says of its tables in words, and what we find: its figures a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from discreet.experiments.charts import HUES, side_by_side
+from discreet.experiments.charts import side_by_side
 from discreet.experiments.page import Block, Picture, Section, Table, Text
 from discreet.experiments.papers.p2021.runs import DATA, KS, MEASURES, PRINTED, SEEDS, STEPS, by_subset, judged_runs
-from discreet.experiments.papers.paper import Budget, Paper, compared
-from discreet.release.charts import INK
+from discreet.experiments.papers.paper import Budget, Paper, compare_figures
+from discreet.release.charts import INK, hues, inline
 
 if TYPE_CHECKING:
     import altair as alt
@@ -39,11 +39,10 @@ def tradeoff(frame: pl.DataFrame, loss: str, risk: str, *, title: str) -> alt.La
     import altair as alt
 
     names = frame["method"].unique(maintain_order=True).to_list()
-    rows: Any = alt.InlineData(values=frame.select("method", "k", loss, risk).to_dicts())
-    base = alt.Chart(rows).encode(
+    base = alt.Chart(inline(frame.select("method", "k", loss, risk))).encode(
         x=alt.X(f"{loss}:Q", title=f"{loss.upper()} %", scale=alt.Scale(zero=False, padding=18)),
         y=alt.Y(f"{risk}:Q", title=f"{risk.upper()} %", scale=alt.Scale(zero=False, padding=18)),
-        color=alt.Color("method:N", title=None, scale=alt.Scale(domain=names, range=HUES[: len(names)])),
+        color=alt.Color("method:N", title=None, scale=hues(names)),
         order="k:O",
     )
     layers = [
@@ -188,7 +187,7 @@ def table_1(budget: Budget) -> Section:
                 f"lines `{PRINTED}` end a dome at the first epoch without a change, as Algorithm 2 is printed."
             ),
             Table(("data set", "k", "method", "IL % published", "IL % ours", "s published", "s ours"), rows),
-            compared(claims_1(found)),
+            compare_figures(claims_1(found)),
         ],
     )
 
@@ -214,7 +213,7 @@ def table_2(budget: Budget) -> Section:
                 "ID, SI that of GIL and GDR."
             ),
             Table(("data set", "k", "method", *(f"{name.upper()} %" for name in shown)), rows),
-            compared(claims_2(found)),
+            compare_figures(claims_2(found)),
             Text(
                 "How many of the seven variables the intruder knows at a time is lost from the text, and DLD depends "
                 "much on it. For MDAV at *k* = 3, the mean over all choices of C of them:"
@@ -230,7 +229,7 @@ def figure_1(budget: Budget) -> Section:
     chart = _chart(runs, OF_PAPER, "Loss and risk at k = 3, 4, 5")
     alt = "GDR over GIL for mdav, domes and recursive on Census and Tarragona"
     told = "The paper shows Census; its points are not available."
-    blocks: list[Block] = [Text(told), Picture("2021-figure-1", chart, alt), compared([balance(medians(runs))])]
+    blocks: list[Block] = [Text(told), Picture("2021-figure-1", chart, alt), compare_figures([balance(medians(runs))])]
     return Section("Figure 1: GIL and GDR", blocks)
 
 

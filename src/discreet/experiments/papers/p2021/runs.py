@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import polars as pl
 
 import discreet
-from discreet._version import __version__
-from discreet.experiments.papers.literature import literature, standardised
 from discreet.experiments.papers.paper import Budget
-from discreet.experiments.runs import Flat, run_all
+from discreet.experiments.records import literature, standardised
+from discreet.experiments.runs import Flat
 from discreet.methods import make
 from discreet.microdata.method import Labels, Run, begin
 
@@ -108,14 +106,7 @@ def _partition(frame: pl.DataFrame, settings: Flat) -> tuple[Labels, float]:
 
 
 def judged_runs(budget: Budget) -> pl.DataFrame:
-    """All runs; kept and counted as the budget says."""
-    frame = _judged_runs(budget)
-    budget.work["judged"] = float(frame["seconds"].sum())
-    return frame
-
-
-@lru_cache(maxsize=4)
-def _judged_runs(budget: Budget) -> pl.DataFrame:
+    """All runs."""
     for data in DATA:
         literature(data)  # what is missing is told before the work begins
     steps = QUICK_STEPS if budget.quick else STEPS
@@ -126,12 +117,5 @@ def _judged_runs(budget: Budget) -> pl.DataFrame:
         for method in METHODS
         for seed in range(budget.seed, budget.seed + (SEEDS if method in CHANCE and not budget.quick else 1))
     ]
-    name = f"2021-judged{'-quick' if budget.quick else ''}-{budget.seed}"
-    return run_all(
-        judged,
-        settings,
-        store=None if budget.store is None else budget.store / name,
-        about={"study": "2021-judged", "version": __version__},
-        threads=budget.threads,
-        progress=lambda fraction, _left: budget.tell("partitioning and judging", fraction),
-    )
+    about: Flat = {"study": "2021-judged"}
+    return budget.run("2021-judged", judged, settings, about, stage="partitioning and judging", cost="seconds")

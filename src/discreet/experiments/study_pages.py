@@ -1,30 +1,21 @@
-"""What a comparison of methods found, as a page to read.
-
-Time to quality: how far above the best of all runs a method is after so many seconds.
-"""
+"""What a comparison of methods or a sensitivity analysis found, as a page to read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import itertools
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from discreet.experiments.charts import HUES, critical_difference
+from discreet.experiments.charts import bars, critical_difference, gap_curves, heat_map, side_by_side
 from discreet.experiments.compare import Compared
-from discreet.experiments.page import Block, Made, Page, Picture, Section, Table, Text
+from discreet.experiments.page import Block, Made, Page, Picture, Section, Table, Text, spans
+from discreet.experiments.sensitivity import Sensitivity, Step
 from discreet.experiments.statistics import ALPHA
-from discreet.release.charts import styled
 
-if TYPE_CHECKING:
-    from discreet.release.charts import Chart
-
-
-MOMENTS = 60
-SHORTEST = 1e-4
-# Below this gap, in percent, the scale of the chart is linear.
-SMALL = 0.1
-TICKS = [0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000]
+# Moments at which the curves of time to quality are looked at, and the first of them at the earliest, in seconds.
+MOMENTS, SHORTEST = 60, 1e-4
 
 
 def curves(traces: pl.DataFrame) -> pl.DataFrame:
@@ -69,35 +60,11 @@ def _gaps(run: pl.DataFrame, best: float, moments: Any) -> Any:
     return np.where(place >= 0, gap[np.maximum(place, 0)], np.nan)
 
 
-def curve_chart(table: pl.DataFrame) -> Chart:
-    """A line per method, with the middle half of its runs round it."""
-    import altair as alt
-
-    names = table["method"].unique(maintain_order=True).to_list()
-    hues = alt.Scale(domain=names, range=[HUES[i % len(HUES)] for i in range(len(names))])
-    colour = alt.Color("method:N", title=None, scale=hues, legend=alt.Legend(symbolOpacity=1))
-    rows: Any = alt.InlineData(values=table.to_dicts())
-    x = alt.X(
-        "seconds:Q", title="seconds", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~g", tickCount=5)
-    )
-    scale = alt.Scale(type="symlog", constant=SMALL, domainMin=0)
-    title, ticks = "above the best of all runs, %", alt.Axis(values=TICKS, format="~g")
-    base = alt.Chart(rows).encode(x=x, color=colour)
-    band = base.mark_area(opacity=0.15, interpolate="step-after").encode(
-        y=alt.Y("low:Q", title=title, scale=scale, axis=ticks), y2="high:Q"
-    )
-    line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(
-        y=alt.Y("gap:Q", title=title, scale=scale, axis=ticks)
-    )
-    heading = alt.Title("Time to quality", subtitle="Median over cases and seeds, and the middle half of the runs")
-    return styled(alt.layer(band, line).properties(width=520, height=320, title=heading))
-
-
 # With fewer cases not even a method that always wins has a p-value of Wilcoxon's test below 0.05.
-FEW = 6
+ENOUGH_CASES = 6
 
 
-def page(found: Compared, title: str, made: Made) -> Page:
+def comparison_page(found: Compared, title: str, made: Made) -> Page:
     """The page: ranks and tests first, then medians and spreads, then time to quality."""
     curve = curves(found.traces)
     seen = set(curve["method"])
@@ -112,9 +79,7 @@ def page(found: Compared, title: str, made: Made) -> Page:
         [
             Section("Which method is better", _tests(found)),
             Section("Medians and spreads", _medians(found)),
-            Section(
-                "Time to quality", [Text(told), Picture("time-to-quality", curve_chart(curve), "Gap over seconds")]
-            ),
+            Section("Time to quality", [Text(told), Picture("time-to-quality", gap_curves(curve), "Gap over seconds")]),
         ],
     )
 
@@ -124,8 +89,13 @@ def _tests(found: Compared) -> list[Block]:
     words = f"{len(found.methods)} methods, {cases} case{'s' * (cases > 1)}, {found.runs['seed'].n_unique()} seeds"
     runs = f"{words}: {found.runs.height:,} runs. The value is {found.unit}; less is better."
     few = (
-        [Text(f"With fewer than {FEW} cases Wilcoxon's test cannot tell two methods apart, however they differ.")]
-        if cases < FEW
+        [
+            Text(
+                f"With fewer than {ENOUGH_CASES} cases Wilcoxon's test cannot tell two methods apart, "
+                "however they differ."
+            )
+        ]
+        if cases < ENOUGH_CASES
         else []
     )
     if found.pair is not None:
@@ -166,3 +136,77 @@ def _medians(found: Compared) -> list[Block]:
     ]
     header = ("case", "method", f"median {found.unit}", "lower quartile", "upper quartile", "above the best, %", "s")
     return [Table(header, rows)]
+
+
+TEST_NAMES = {"tukey": "Tukey", "scheffe": "Scheffé"}
+RESPONSE_NAMES = {"sse": "SSE", "converged": "convergence epoch"}
+
+
+def sensitivity_page(found: Sensitivity, title: str, made: Made) -> Page:
+    """The page: best values first, then the four steps, then pictures."""
+    sections = [
+        Section("Best values", _best_values(found)),
+        *_sections(found.quality, "Step 1: which factors matter for the SSE", "Step 2: their groups of values"),
+        *_sections(
+            found.speed,
+            "Step 3: which factors matter for the convergence epoch, within the best group",
+            "Step 4: their groups of values",
+        ),
+        Section("Pictures", [_picture(found.runs, found.factors, response) for response in RESPONSE_NAMES]),
+    ]
+    return Page(title, "", made, sections)
+
+
+def _best_values(found: Sensitivity) -> list[Block]:
+    rows = [
+        (factor, spans(values, found.runs[factor].unique().to_list()), _why(found, factor))
+        for factor, values in found.best.items()
+    ]
+    least = float(found.runs["sse"].min())  # type: ignore[arg-type]
+    told = f"{found.runs.height:,} runs; the least SSE is {least:.4f}."
+    if found.optimum is not None:
+        share = 100.0 * float((found.runs["sse"] <= found.optimum * (1 + 1e-6)).mean())  # type: ignore[arg-type]
+        told += f" The proven optimum is {found.optimum:.4f}; {share:.1f} % of the runs found it."
+    return [Text(told), Table(("factor", "best values", "because"), rows)]
+
+
+def _why(found: Sensitivity, factor: str) -> str:
+    matters = [RESPONSE_NAMES[step.response] for step in (found.quality, found.speed) if factor in step.groups]
+    return f"matters for the {' and the '.join(matters)}" if matters else "does not matter"
+
+
+def _sections(step: Step, first: str, second: str) -> list[Section]:
+    tables: list[Block] = []
+    for factor, tests in step.groups.items():
+        tukey, scheffe = tests["tukey"], tests["scheffe"]
+        rows = [
+            (value, runs, mean, groups, others)
+            for value, runs, mean, groups, others in zip(
+                *(tukey[name] for name in ("value", "runs", "mean", "groups")), scheffe["groups"], strict=True
+            )
+        ]
+        header = (factor, "runs", f"mean {RESPONSE_NAMES[step.response]}", *TEST_NAMES.values())
+        tables.append(Table(header, [tuple(_plain(cell) for cell in row) for row in rows]))
+    if not tables:
+        tables = [Text("No factor matters here.")]
+    else:
+        tables.insert(0, Text("Values that share a letter are not told apart; group a is the best."))
+    return [Section(first, [Table.of(step.anova.table)]), Section(second, tables)]
+
+
+def _plain(cell: object) -> object:
+    """A value of a factor as it was given, and not with three decimals."""
+    return f"{cell:g}" if isinstance(cell, float) and cell == round(cell, 3) and abs(cell) < 1e4 else cell
+
+
+def _picture(runs: pl.DataFrame, factors: tuple[str, ...], response: str) -> Picture:
+    word = RESPONSE_NAMES[response]
+    if len(factors) == 1:
+        chart = bars(runs.sort(factors[0]), factors[0], response, title=f"Median {word} and its spread", unit=word)
+        return Picture(response, chart, f"{word} by {factors[0]}")
+    maps = [
+        heat_map(runs, one, other, response, title=f"{other} and {one}", unit=word)
+        for other, one in itertools.combinations(factors, 2)
+    ]
+    chart = side_by_side(maps, title=f"Mean {word}", subtitle="A ring marks the least, if it is one")
+    return Picture(response, chart, f"Mean {word} by {' and '.join(factors)}, as heat maps")
