@@ -76,7 +76,7 @@ def space_of(name: str) -> Space | None:
         print(f"{name}: skipped, the reference data is not here: no microdata/{path.name} in $DISCREET_REFERENCE_DATA")
         return None
     dataset = accept(path)
-    declarations = declare(dataset, Config(), roles={"quasi": "all"})
+    declarations = declare(dataset, Config(), quasi="all")
     return Space(dataset, tuple(read_attributes(dataset, declarations)[0]))
 
 

@@ -1,19 +1,174 @@
-"""The column keywords of a call joined with those of a configuration; what the call says wins.
+"""The keywords that verbs share, each written and documented once: what the columns are, and how to search.
 
-A release's settings from a TOML file: the same keywords as in Python and on the command line.
+A verb takes them as `**keywords: Unpack[...]`; the command line and a TOML file have the same names. What the call
+gives wins over what a configuration says.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from discreet.data.groupings import as_groups
 from discreet.data.roles import ROLES, Declarations, declare
-from discreet.errors import InputError
+from discreet.errors import InputError, suggest
+
+Names = str | Sequence[str] | None
+Orders = Mapping[str, Sequence[str] | None] | Sequence[str] | None
+
+
+class RoleKeywords(TypedDict, total=False):
+    """Which column plays which role."""
+
+    quasi: Names
+    confidential: Names
+    identifier: Names
+    by: Names
+    ignore: Names
+
+
+class TypeKeywords(TypedDict, total=False):
+    """Of which type the values of columns are."""
+
+    numeric: Names
+    nominal: Names
+    ordinal: Orders
+    date: Names
+
+
+class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
+    """What the columns are: roles, types, and how their values count and are replaced.
+
+    Parameters
+    ----------
+    quasi : list of str
+        Columns an intruder may know: they are protected. `all` stands for those with no other role.
+    confidential : list of str
+        Columns to be released unchanged. `rest` stands for those with no other role.
+    identifier : list of str
+        Columns that identify directly, such as names: they are not released.
+    by : list of str
+        Columns that divide the data into strata, released unchanged; each stratum is protected on its own.
+    ignore : list of str
+        Further columns that are not released. `rest` stands for those with no other role.
+    numeric : list of str
+        Columns whose values are numbers, where the data would say otherwise.
+    nominal : list of str
+        Columns whose values are categories without order, also where they are numbers.
+    ordinal : mapping of str to list of str
+        Columns whose values are ordered categories, each with its order from lowest to highest.
+    date : list of str
+        Columns whose values are dates.
+    weights : mapping of str to float
+        How much a quasi-identifier counts when records are compared; 1 where nothing is said.
+    aggregate : mapping of str to str
+        What replaces the values of a group: `mean` (numbers and dates), `median` (also ordinals) or `mode` (any).
+    digits : mapping of str to int
+        Decimal digits to round a column's aggregates to; 0 keeps whole numbers whole.
+    missing : {"separate", "impute", "error"}
+        Group records within their pattern of missing values (the default); fill missing values with the aggregate of
+        their column first; or refuse them.
+    """
+
+    weights: Mapping[str, float] | None
+    aggregate: Mapping[str, str] | None
+    digits: Mapping[str, int] | None
+    missing: str | None
+
+
+class SearchKeywords(TypedDict, total=False):
+    """How long to search, and how.
+
+    Parameters
+    ----------
+    config : path
+        A TOML file with any of these settings; what the call gives wins.
+    time : float
+        Seconds of search, 10 by default. Methods that are no search run to their end.
+    steps : int
+        Steps of search instead of a time: the same steps and seed give the same release.
+    seed : int
+        Seed of every random choice, 0 by default.
+    threads : int
+        Threads to use, by default one per processor; with the same steps the release does not depend on it.
+    checkpoint : path
+        A file in which the search is kept; if it exists already, the search goes on from it. Internal.
+    """
+
+    config: str | Path | None
+    time: float | None
+    steps: int | None
+    seed: int | None
+    threads: int | None
+    checkpoint: str | Path | None
+
+
+class ProtectionKeywords(ColumnKeywords, SearchKeywords, total=False):
+    """The keywords of a protection of microdata."""
+
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+def takes(*groups: Any, defaults: object = None) -> Callable[[Verb], Verb]:
+    """Let a verb's signature and docstring list the keywords of groups, as if they were written out.
+
+    Parameters
+    ----------
+    *groups : subclasses of TypedDict
+        What the verb takes as `**keywords`, each documented in its docstring, unless the verb's own docstring does.
+    defaults : object
+        Its attributes are the defaults that help shows; None for what it has not.
+    """
+
+    def complete(verb: Verb) -> Verb:
+        names = [name for group in groups for name in group.__annotations__]
+        signature = inspect.signature(verb)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(defaults, name, None))
+            for name in names
+        ]
+        verb.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        text = inspect.cleandoc(verb.__doc__ or "")
+        entries = {name: entry for group in groups for name, entry in _entries(group.__doc__ or "").items()}
+        described = _entries(text)
+        written = "".join(entries[name] for name in names if name in entries and name not in described)
+        verb.__doc__ = re.sub(r"^\*\*keywords\n(?: +.*\n)+", lambda _: written, text, flags=re.MULTILINE)
+        return verb
+
+    return complete
+
+
+def _entries(text: str) -> dict[str, str]:
+    """The parameters that a numpydoc docstring describes, each as it stands there."""
+    found = re.finditer(r"^(\w+) : .*\n(?: +.*\n?)+", inspect.cleandoc(text) + "\n", re.MULTILINE)
+    return {entry[1]: entry[0] for entry in found}
+
+
+def sort_keywords(verb: Callable[..., Any], keywords: Mapping[str, Any], *groups: Any) -> list[dict[str, Any]]:
+    """Sort the keywords of a call into their groups; one that the verb does not take is refused as Python does.
+
+    Parameters
+    ----------
+    verb : callable
+        The verb that was called.
+    keywords : mapping
+        What it was given beside its own parameters.
+    *groups : subclasses of TypedDict
+        As in `takes`.
+    """
+    known = list(inspect.signature(verb).parameters)
+    for name in keywords:
+        if name not in known:
+            raise TypeError(f"{verb.__name__}() got an unexpected keyword argument {name!r}{suggest(name, known)}")
+    return [{name: value for name, value in keywords.items() if name in group.__annotations__} for group in groups]
+
 
 OPTIONS = ("k", "missing", "method", "params", "time", "steps", "seed", "threads")
 # The TOML word and the name it has inside.
@@ -113,40 +268,39 @@ def _strings(where: str, key: str, value: Any) -> list[str]:
     return list(value)
 
 
-Names = str | Sequence[str] | None
-Orders = Mapping[str, Sequence[str] | None] | Sequence[str] | None
-
-
-def settle(
-    names: Sequence[str],
-    config: Config,
-    *,
-    roles: Mapping[str, Names],
-    numeric: Names = None,
-    nominal: Names = None,
-    ordinal: Orders = None,
-    date: Names = None,
-    weights: Mapping[str, float] | None = None,
-    aggregate: Mapping[str, str] | None = None,
-    digits: Mapping[str, int] | None = None,
-    missing: str | None = None,
-    named: bool = True,
-    hint: str = "",
+def resolve(
+    names: Sequence[str], config: Config, *, named: bool = True, hint: str = "", **columns: Unpack[ColumnKeywords]
 ) -> Declarations:
-    """Declarations of all columns from keywords and configuration."""
-    said = {role: as_names(role, roles.get(role)) for role in ROLES}
-    spoken_of = {name for wanted in said.values() for name in wanted}
+    """Join the column keywords of a call with a configuration into the declarations of all columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns of the data.
+    config : Config
+        What a configuration says; the call's keywords win.
+    named : bool
+        Whether the data surely names its columns.
+    hint : str
+        What to add to the message on columns without a role.
+    **columns
+        The column keywords.
+    """
+    given = {role: as_names(role, cast("Names", columns.get(role))) for role in ROLES}
+    spoken_of = {name for wanted in given.values() for name in wanted}
     # A role given in the call replaces the configuration's for that column, and its word on the rest.
     merged = {
-        role: said[role] + [name for name in config.roles.get(role, []) if not spoken_of & {name, *_same_rest(name)}]
+        role: given[role] + [name for name in config.roles.get(role, []) if not spoken_of & {name, *_same_rest(name)}]
         for role in ROLES
     }
     details: dict[str, dict[str, Any]] = {name: dict(detail) for name, detail in config.details.items()}
-    for name, kind, order in _kinds(numeric, nominal, ordinal, date):
+    kinds = _kinds(columns.get("numeric"), columns.get("nominal"), columns.get("ordinal"), columns.get("date"))
+    for name, kind, order in kinds:
         details.setdefault(name, {}).update(kind=kind, order=order)
-    for key, values in (("weight", weights), ("aggregate", aggregate), ("digits", digits)):
-        for name, value in _mapping(key, values).items():
+    for key, keyword in (("weight", "weights"), ("aggregate", "aggregate"), ("digits", "digits")):
+        for name, value in _mapping(key, cast("Mapping[str, Any] | None", columns.get(keyword))).items():
             details.setdefault(name, {})[key] = value
+    missing = columns.get("missing")
     if missing is not None:
         for detail in details.values():
             detail.pop("missing", None)

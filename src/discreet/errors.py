@@ -1,12 +1,13 @@
-"""The errors a user can meet. None of them may carry a value of a respondent.
+"""The errors a user can meet, and the checks of arguments: what is wrong names itself, its value and what is allowed.
 
-Checks of the parameters of methods: what is wrong names itself, its value and what is allowed.
+No error may carry a value of a respondent.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # The exit status of a run that was interrupted with nothing written.
 INTERRUPTED = 130
@@ -57,3 +58,9 @@ def between(name: str, value: object, least: float, most: float) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not least <= value <= most:  # type: ignore[operator]
         raise InputError(f"{name} is {value!r}; it must be a number from {least:g} to {most:g}")
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """The nearest known word, as the end of a message; nothing where none is near."""
+    near = difflib.get_close_matches(word.lower(), list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -6,16 +6,15 @@ parameters; its docstring documents it once, for `discreet methods` too; values 
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from importlib import import_module
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from discreet.errors import InputError
+from discreet.errors import InputError, suggest
 
 
 @dataclass
@@ -228,9 +227,3 @@ def _load(name: str, family: str) -> type[Any]:
         raise InputError(f"there is no method {name!r}{suggest(name, known)}; the methods: {', '.join(known)}")
     module, _, cls = known[name].partition(":")
     return cast("type[Any]", getattr(import_module(module), cls))
-
-
-def suggest(word: str, known: Iterable[str]) -> str:
-    """The nearest known word, as the end of a message; nothing where none is near."""
-    near = difflib.get_close_matches(word.lower(), list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""

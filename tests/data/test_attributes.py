@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_series_equal
 
-from discreet.columns import Config, settle
+from discreet.columns import Config, resolve
 from discreet.data.attributes import Attribute, read_attribute
 from discreet.data.dataset import Dataset, accept
 from discreet.errors import InputError
@@ -32,7 +32,7 @@ def text(values: Sequence[str | None], decimal: str = ".") -> Dataset:
 
 
 def read(dataset: Dataset, **details: object) -> Attribute:
-    declared = settle(["x"], Config(), roles={"quasi": "x"}, **details)  # type: ignore[arg-type]
+    declared = resolve(["x"], Config(), quasi="x", **details)  # type: ignore[arg-type]
     return read_attribute(dataset, declared["x"])[0]
 
 
@@ -73,7 +73,7 @@ def test_infinities_are_errors(value: str) -> None:
 
 
 def test_leading_zeros_are_pointed_out() -> None:
-    _, notes = read_attribute(text(["01234", "56789"]), settle(["x"], Config(), roles={"quasi": "x"})["x"])
+    _, notes = read_attribute(text(["01234", "56789"]), resolve(["x"], Config(), quasi="x")["x"])
     assert "declare it nominal" in notes
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.columns import Config, settle
+from discreet.columns import Config, resolve
 from discreet.data.attributes import Attribute, read_attribute
 from discreet.data.dataset import accept
 from discreet.data.embedding import embed
@@ -15,7 +15,7 @@ from discreet.errors import InputError
 
 def attributes(frame: pl.DataFrame, **details: object) -> list[Attribute]:
     dataset = accept(frame)
-    declared = settle(frame.columns, Config(), roles={"quasi": "all"}, **details)  # type: ignore[arg-type]
+    declared = resolve(frame.columns, Config(), quasi="all", **details)  # type: ignore[arg-type]
     return [read_attribute(dataset, declared[name])[0] for name in frame.columns]
 
 

@@ -5,19 +5,15 @@ from typing import Any
 
 import pytest
 
-from discreet.columns import Config, load, settle
+from discreet.columns import Config, load, resolve
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
 
 NAMES = ["name", "age", "town", "income", "ill"]
 
 
-def told(config: Config | None = None, **roles: Any) -> Declarations:
-    details = {key: roles.pop(key) for key in list(roles) if key not in Config.__dataclass_fields__ and key in DETAILS}
-    return settle(NAMES, config or Config(), roles=roles, **details)
-
-
-DETAILS = ("nominal", "ordinal", "date", "weights", "aggregate", "digits", "missing")
+def told(config: Config | None = None, **columns: Any) -> Declarations:
+    return resolve(NAMES, config or Config(), **columns)
 
 
 def test_roles_by_name() -> None:
@@ -66,7 +62,7 @@ def test_contradictions_are_named(roles: dict[str, Any], said: str) -> None:
 
 def test_duplicate_columns_are_refused() -> None:
     with pytest.raises(InputError, match="'age'"):
-        settle(["age", "age"], Config(), roles={"quasi": "all"})
+        resolve(["age", "age"], Config(), quasi="all")
 
 
 def config_of(tmp_path: Path, text: str) -> Config:

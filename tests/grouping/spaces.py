@@ -14,6 +14,6 @@ def space_of(frame: pl.DataFrame, quasi: Any = "all", by: Any = None, **types: A
     """The space of a frame, all other columns left out."""
     dataset = accept(frame)
     others = None if quasi == "all" else "rest"
-    declarations = declare(dataset, Config(), roles={"quasi": quasi, "by": by, "ignore": others}, **types)
+    declarations = declare(dataset, Config(), quasi=quasi, by=by, ignore=others, **types)
     attributes, _ = read_attributes(dataset, declarations)
     return Space(dataset, tuple(attributes), tuple(declarations.names("by")))

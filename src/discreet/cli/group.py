@@ -10,14 +10,17 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter, Token
 
 from discreet.cli.options import (
+    COLUMNS,
+    CONSOLE,
     DETECT,
-    Aggregates,
-    Columns,
-    Digits,
-    Orders,
+    LINKAGE,
+    SEARCH,
+    ColumnOptions,
+    Console,
+    LinkageOptions,
     Params,
     Reading,
-    Weights,
+    SearchOptions,
     documented_by,
     option,
     split,
@@ -41,19 +44,7 @@ def group(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     k: Annotated[list[int] | None, option(_numbers, "K")] = None,
-    quasi: Columns = None,
-    confidential: Columns = None,
-    identifier: Columns = None,
-    ignore: Columns = None,
-    by: Columns = None,
-    numeric: Columns = None,
-    nominal: Columns = None,
-    ordinal: Orders = None,
-    date: Columns = None,
-    weights: Annotated[Weights, Parameter(name="--weight")] = None,
-    aggregate: Aggregates = None,
-    digits: Digits = None,
-    missing: Literal["separate", "impute", "error"] | None = None,
+    columns: ColumnOptions = COLUMNS,
     method: Literal["gomm", "d-gomm", "pareto"] = "gomm",
     params: Annotated[Params, Parameter(name="--param")] = None,
     inner: str | None = None,
@@ -62,27 +53,14 @@ def group(
     start: Literal["rivals", "random"] | None = None,
     loss_weight: float = 1.0,
     risk_weight: float = 1.0,
-    direction: Literal["original", "released"] = "original",
-    nearest: Literal[1, 2] = 1,
-    known: Columns = None,
-    choose: int | None = None,
-    interval: Literal["relative", "rank", "sd"] = "relative",
-    width: float | None = None,
-    records: Annotated[bool | None, Parameter(negative="--values")] = None,
-    sample: int | None = None,
-    config: Path | None = None,
-    time: float | None = None,
-    steps: int | None = None,
-    seed: int | None = None,
-    threads: int | None = None,
+    linkage: LinkageOptions = LINKAGE,
+    search: SearchOptions = SEARCH,
     memory: int = MEGABYTES,
     point: int | None = None,
     front: Path | None = None,
     plot: Path | None = None,
     operators: Path | None = None,
-    force: bool = False,
-    quiet: bool = False,
-    json: bool = False,
+    console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
     """Command.
@@ -96,15 +74,6 @@ def group(
     k
         How many records at least must share each combination of values within a group. Several, as 5,10,25, for
         `--method pareto`.
-    ordinal
-        Columns whose values are ordered categories, as 'size=small<medium<large'.
-    weights
-        How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
-    aggregate
-        What replaces the values of a group, as income=median: mean (numbers and dates), median (also ordinals) or mode
-        (any).
-    digits
-        Decimal digits to round a column's aggregates to, as age=0,income=2; 0 keeps whole numbers whole.
     params
         A parameter of the method, as population=100.
     inner_params
@@ -117,12 +86,6 @@ def group(
         Also draw the front, as .html, .svg or .png.
     operators
         Also write what each operator did in each generation: as data (.csv, .parquet) or drawn (.html, .svg, .png).
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
-    json
-        Print the evidence as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, sha256
@@ -141,26 +104,13 @@ def group(
     if front is not None and front.exists() and not front.is_dir():
         raise InputError(f"{front} is a file; name a folder for the points of the front")
     files = [path for path in (output, plot, operators) if path is not None]
-    AtomicFiles(files, force=force)
-    spare(files, {"the input itself": data, "the configuration": config})
-    with Reporter(quiet=quiet) as report:
+    AtomicFiles(files, force=console.force)
+    spare(files, {"the input itself": data, "the configuration": search.config})
+    with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         found = verb(
             reading.read(data),
             k=k,
-            quasi=quasi,
-            confidential=confidential,
-            identifier=identifier,
-            by=by,
-            ignore=ignore,
-            numeric=numeric,
-            nominal=nominal,
-            ordinal=ordinal,
-            date=date,
-            weights=weights,
-            aggregate=aggregate,
-            digits=digits,
-            missing=missing,
             method=method,
             params=params,
             inner=inner,
@@ -169,36 +119,26 @@ def group(
             start=start,
             loss_weight=loss_weight,
             risk_weight=risk_weight,
-            direction=direction,
-            nearest=nearest,
-            known=known,
-            choose=choose,
-            interval=interval,
-            width=width,
-            records=records,
-            sample=sample,
-            config=config,
-            time=time,
-            steps=steps,
-            seed=seed,
-            threads=threads,
             memory=memory,
             progress=report,
+            **columns.given(),
+            **linkage.given(),
+            **search.given(),
         )
         report("writing", 0.0)
         if point is not None:
             found = found.pick(point)
-        found.write(output, force=force)
+        found.write(output, force=console.force)
         if front is not None:
-            found.write_front(front, force=force)
+            found.write_front(front, force=console.force)
         if plot is not None:
-            found.draw_front(plot, force=force)
+            found.draw_front(plot, force=console.force)
         if operators is not None:
-            found.write_operators(operators, force=force)
-    if json:
+            found.write_operators(operators, force=console.force)
+    if console.json:
         written_to = {"file": output.name, "format": "toml", "sha256": sha256(output)}
         print(as_json(found.evidence | {"output": written_to}))
-    if not quiet:
+    if not console.quiet:
         written = [output, *(path for path in (front, plot, operators) if path is not None)]
         print(found.summary(written), file=sys.stderr)
     return 0

@@ -5,11 +5,22 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from discreet.cli.options import DETECT, Columns, Orders, Reading, documented_by
+from discreet.cli.options import (
+    CONSOLE,
+    DETECT,
+    LINKAGE,
+    TYPES,
+    Columns,
+    Console,
+    LinkageOptions,
+    Reading,
+    TypeOptions,
+    documented_by,
+)
 from discreet.measures.measure import measure as verb
 
 
@@ -24,24 +35,12 @@ def measure(
     key: str | None = None,
     row_map: Path | None = None,
     measures: Columns = None,
-    numeric: Columns = None,
-    nominal: Columns = None,
-    ordinal: Orders = None,
-    date: Columns = None,
+    types: TypeOptions = TYPES,
     config: Path | None = None,
-    direction: Literal["original", "released"] = "original",
-    nearest: Literal[1, 2] = 1,
-    known: Columns = None,
-    choose: int | None = None,
-    interval: Literal["relative", "rank", "sd"] = "relative",
-    width: float | None = None,
-    records: Annotated[bool | None, Parameter(negative="--values")] = None,
-    sample: int | None = None,
+    linkage: LinkageOptions = LINKAGE,
     seed: int = 0,
     per_record: Path | None = None,
-    force: bool = False,
-    quiet: bool = False,
-    json: bool = False,
+    console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
     """Command.
@@ -52,14 +51,10 @@ def measure(
         The microdata before protection.
     released
         The release, whoever made it.
-    ordinal
-        Quasi-identifiers whose values are ordered categories, as 'size=small<medium<large'.
     per_record
         Also write an internal file with the risk of each record of the original.
     force
         Replace that file if it exists already.
-    quiet
-        Print nothing but errors.
     json
         Print the measures as JSON to standard output.
     """
@@ -70,11 +65,11 @@ def measure(
 
     if per_record:
         format_name = check_writable_format(per_record)
-        AtomicFiles([per_record], force=force)
+        AtomicFiles([per_record], force=console.force)
         read = {"the original": original, "the release": released, "the row map": row_map, "the configuration": config}
         spare([per_record], read)
         measures = [*(measures or ["fast"]), "risk"]
-    with Reporter(quiet=quiet) as report:
+    with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         before = reading.read(original, beside=released)
         # Where nothing is said of the reading, the record of a release of ours knows best.
@@ -88,30 +83,20 @@ def measure(
             key=key,
             row_map=row_map,
             measures=measures or "fast",
-            numeric=numeric,
-            nominal=nominal,
-            ordinal=ordinal,
-            date=date,
             config=config,
-            direction=direction,
-            nearest=nearest,
-            known=known,
-            choose=choose,
-            interval=interval,
-            width=width,
-            records=records,
-            sample=sample,
             seed=seed,
             progress=report,
+            **types.given(),
+            **linkage.given(),
         )
     if per_record:
         import polars as pl
 
         columns = {"input_record": range(1, found.records + 1), **found.per_record}
         frame = pl.DataFrame(columns).fill_nan(None)
-        with AtomicFiles([per_record], force=force) as files:
+        with AtomicFiles([per_record], force=console.force) as files:
             write(frame, files.temporary(per_record), format_name=format_name)
-    if json:
+    if console.json:
         account = evidence(
             "measures",
             parameters={"alignment": found.alignment, "choices": asdict(found.choices)},
@@ -121,6 +106,6 @@ def measure(
             notes=found.notes,
         )
         print(as_json(account))
-    if not quiet:
+    if not console.quiet:
         print(found.summary(), file=sys.stderr)
     return 0

@@ -1,20 +1,11 @@
-"""How values of options are written on a command line.
-
-What a command was told of the columns, as it was written: for the line that says how a study was made.
-
-One documentation for verb and command: a command's help takes over what the verb's docstring says.
-
-Options that say how a file is to be read; the same for every command that reads microdata.
-
-What the commands on statistical tables share.
-"""
+"""What commands share: how values are written, groups of options, one documentation for verb and command."""
 
 from __future__ import annotations
 
 import csv
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -104,8 +95,8 @@ else:
     Groups = Annotated[list[Any] | None, option(_groups, "GROUPS")]
 
 
-def said(options: Mapping[str, Any]) -> list[str]:
-    """The options that were given, each as it stands on the command line; files by their names alone."""
+def as_written(options: Mapping[str, Any]) -> list[str]:
+    """Write the options that were given as they stand on a command line; files by their names alone."""
     words = []
     for name, value in options.items():
         if isinstance(value, Mapping):  # orders of categories, or weights
@@ -124,23 +115,173 @@ def documented_by(verb: Callable[..., Any]) -> Callable[[F], F]:
 
     def complete(command: F) -> F:
         theirs, ours = parse(verb.__doc__ or ""), parse(command.__doc__ or "")
-        described = {entry.arg_name: entry.description for entry in (*theirs.params, *ours.params)}
         lines = [theirs.short_description or "", "", theirs.long_description or "", "", "Parameters", "----------"]
-        for name in inspect.signature(command).parameters:
-            if name == "reading":
-                continue  # documents itself
-            if name not in described:
-                raise ValueError(f"parameter {name} of {command.__name__} is documented nowhere")
-            lines += [name, *(f"    {line}" for line in (described[name] or "").splitlines())]
+        for name, parameter in inspect.signature(command).parameters.items():
+            group = parameter.default if isinstance(parameter.default, Options) else None
+            # The command's words go before its group's, as these are how a value is typed, and these before the verb's.
+            said = [entry for doc in (theirs, parse(group.__doc__ or ""), ours) for entry in doc.params]
+            described = {entry.arg_name: entry.description or "" for entry in said}
+            for key in (name,) if group is None else vars(group):
+                if key not in described:
+                    raise ValueError(f"parameter {key} of {command.__name__} is documented nowhere")
+                lines.append(name if group is None else f"{name}.{key}")
+                lines += [f"    {line}" for line in described[key].splitlines()]
         command.__doc__ = "\n".join(lines)
         return command
 
     return complete
 
 
+class Options:
+    """A group of options that are one object; a command takes it as a parameter whose default is the group's."""
+
+    def given(self) -> dict[str, Any]:
+        """Those that were given, by their names."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ColumnOptions(Options):
+    """The column keywords.
+
+    Parameters
+    ----------
+    ordinal
+        Columns whose values are ordered categories, as 'size=small<medium<large'.
+    weights
+        How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
+    aggregate
+        What replaces the values of a group, as income=median: mean (numbers and dates), median (also ordinals) or mode
+        (any).
+    digits
+        Decimal digits to round a column's aggregates to, as age=0,income=2; 0 keeps whole numbers whole.
+    """
+
+    quasi: Columns = None
+    confidential: Columns = None
+    identifier: Columns = None
+    ignore: Columns = None
+    by: Columns = None
+    numeric: Columns = None
+    nominal: Columns = None
+    ordinal: Orders = None
+    date: Columns = None
+    weights: Annotated[Weights, Parameter(name="--weight")] = None
+    aggregate: Aggregates = None
+    digits: Digits = None
+    missing: Literal["separate", "impute", "error"] | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TypeOptions(Options):
+    """The column keywords that name types.
+
+    Parameters
+    ----------
+    ordinal
+        Quasi-identifiers whose values are ordered categories, as 'size=small<medium<large'.
+    """
+
+    numeric: Columns = None
+    nominal: Columns = None
+    ordinal: Orders = None
+    date: Columns = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StudyColumns(Options):
+    """The column keywords that a study needs.
+
+    Parameters
+    ----------
+    quasi
+        The columns to group by. All that have no other role by default, unless there is a configuration.
+    confidential
+        Columns that are left out.
+    identifier
+        Columns that are left out.
+    ignore
+        Columns that are left out.
+    numeric
+        Columns whose values are numbers, even if they look like something else.
+    nominal
+        Columns whose values are categories without an order, even if they are numbers.
+    ordinal
+        Columns whose values are ordered categories, as 'size=small<medium<large'.
+    date
+        Columns whose values are dates.
+    weights
+        How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
+    config
+        A TOML file with the roles and types of the columns.
+    """
+
+    quasi: Columns = None
+    confidential: Columns = None
+    identifier: Columns = None
+    ignore: Columns = None
+    numeric: Columns = None
+    nominal: Columns = None
+    ordinal: Orders = None
+    date: Columns = None
+    weights: Annotated[Weights, Parameter(name="--weight")] = None
+    config: Path | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class SearchOptions(Options):
+    """How long to search, and how."""
+
+    config: Path | None = None
+    time: float | None = None
+    steps: int | None = None
+    seed: int | None = None
+    threads: int | None = None
+    checkpoint: Path | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class LinkageOptions(Options):
+    """How linkage and interval disclosure are taken."""
+
+    direction: Literal["original", "released"] = "original"
+    nearest: Literal[1, 2] = 1
+    known: Columns = None
+    choose: int | None = None
+    interval: Literal["relative", "rank", "sd"] = "relative"
+    width: float | None = None
+    records: Annotated[bool | None, Parameter(negative="--values")] = None
+    sample: int | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Console(Options):
+    """What a command replaces and prints.
+
+    Parameters
+    ----------
+    force
+        Replace files that exist already.
+    quiet
+        Print nothing but errors.
+    json
+        Print the evidence as JSON to standard output.
+    """
+
+    force: bool = False
+    quiet: bool = False
+    json: bool = False
+
+
 @Parameter(name="*", group="Reading")
 @dataclass(frozen=True)
-class Reading:
+class Reading(Options):
     """How a file is read, where that is not found out rightly.
 
     Parameters
@@ -167,13 +308,14 @@ class Reading:
         """Read a file in the way these options say; of two files, an option need apply to one only."""
         from discreet.data.files import applies, read
 
-        said = asdict(self) | {"header": None if self.header is None else self.header == "yes"}
+        said = vars(self) | {"header": None if self.header is None else self.header == "yes"}
         if beside is not None:
             said = {name: v for name, v in said.items() if applies(name, path) or not applies(name, beside)}
         return read(path, **said)
 
 
-DETECT = Reading()
+COLUMNS, TYPES, STUDY_COLUMNS = ColumnOptions(), TypeOptions(), StudyColumns()
+SEARCH, LINKAGE, CONSOLE, DETECT = SearchOptions(), LinkageOptions(), Console(), Reading()
 
 
 def refuse_early(output: Path, *, force: bool) -> None:
@@ -185,7 +327,7 @@ def refuse_early(output: Path, *, force: bool) -> None:
     AtomicFiles([output], force=force)
 
 
-def told(table: Table, files: Iterable[Path]) -> str:
+def describe_table(table: Table, files: Iterable[Path]) -> str:
     """A table in words: what it holds, which cells are unsafe and why, and where it is."""
     import numpy as np
 

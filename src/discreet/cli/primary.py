@@ -52,7 +52,7 @@ def primary(
     quiet
         Print nothing but errors.
     """
-    from discreet.cli.options import refuse_early, told
+    from discreet.cli.options import describe_table, refuse_early
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import write_table
 
@@ -79,5 +79,5 @@ def primary(
         read = [path for path in (table, manual, meta) if path is not None]
         files = write_table(flagged, output, force=force, read=read)
     if not quiet:
-        print(told(flagged, files), file=sys.stderr)
+        print(describe_table(flagged, files), file=sys.stderr)
     return 0

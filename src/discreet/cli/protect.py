@@ -9,15 +9,17 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from discreet.cli.options import (
+    COLUMNS,
+    CONSOLE,
     DETECT,
-    Aggregates,
+    SEARCH,
+    ColumnOptions,
     Columns,
-    Digits,
+    Console,
     Groups,
-    Orders,
     Params,
     Reading,
-    Weights,
+    SearchOptions,
     documented_by,
 )
 from discreet.microdata.protect import protect as verb
@@ -30,36 +32,17 @@ def protect(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     k: int | None = None,
-    quasi: Columns = None,
-    confidential: Columns = None,
-    identifier: Columns = None,
-    ignore: Columns = None,
-    by: Columns = None,
-    numeric: Columns = None,
-    nominal: Columns = None,
-    ordinal: Orders = None,
-    date: Columns = None,
-    weights: Annotated[Weights, Parameter(name="--weight")] = None,
-    aggregate: Aggregates = None,
-    digits: Digits = None,
-    missing: Literal["separate", "impute", "error"] | None = None,
+    columns: ColumnOptions = COLUMNS,
     grouping: Groups = None,
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
-    config: Path | None = None,
-    time: float | None = None,
-    steps: int | None = None,
-    seed: int | None = None,
-    threads: int | None = None,
+    search: SearchOptions = SEARCH,
     bound: bool = False,
-    checkpoint: Path | None = None,
     measures: Columns = None,
     order: Literal["sorted", "kept"] = "sorted",
     row_map: Path | None = None,
     evidence: Path | None = None,
-    force: bool = False,
-    quiet: bool = False,
-    json: bool = False,
+    console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
     """Command.
@@ -71,15 +54,6 @@ def protect(
     output
         The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
         and OUTPUT.evidence.json, which is internal.
-    ordinal
-        Columns whose values are ordered categories, as 'size=small<medium<large'.
-    weights
-        How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
-    aggregate
-        What replaces the values of a group, as income=median: mean (numbers and dates), median (also ordinals) or mode
-        (any).
-    digits
-        Decimal digits to round a column's aggregates to, as age=0,income=2; 0 keeps whole numbers whole.
     grouping
         Groups of quasi-identifiers, as 'age,income;region' or in a TOML file with groups = [["age", "income"],
         ["region"]]: the records are grouped for each anew, and at least k share each combination within a group of
@@ -93,12 +67,6 @@ def protect(
         Also write an internal file that links each row of the release to its record in the input.
     evidence
         Another place for the evidence than OUTPUT.evidence.json.
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
-    json
-        Print the evidence as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format
@@ -109,51 +77,34 @@ def protect(
     # What would fail at the end is refused before the work begins.
     check_writable_format(output)
     files = files_of(output, row_map=row_map, evidence=evidence)
-    AtomicFiles(files.values(), force=force)
+    AtomicFiles(files.values(), force=console.force)
     spare(
         files.values(),
         {
             "the input itself": data,
-            "the configuration": config,
+            "the configuration": search.config,
             "the grouping": grouping if isinstance(grouping, Path) else None,
-            "the checkpoint": checkpoint,
+            "the checkpoint": search.checkpoint,
         },
     )
-    with Reporter(quiet=quiet) as report:
+    with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         release = verb(
             reading.read(data),
             k=k,
-            quasi=quasi,
-            confidential=confidential,
-            identifier=identifier,
-            by=by,
-            ignore=ignore,
-            numeric=numeric,
-            nominal=nominal,
-            ordinal=ordinal,
-            date=date,
-            weights=weights,
-            aggregate=aggregate,
-            digits=digits,
-            missing=missing,
             grouping=grouping,
             method=method,
             params=params,
-            config=config,
-            time=time,
-            steps=steps,
-            seed=seed,
-            threads=threads,
             bound=bound,
-            checkpoint=checkpoint,
             measures=measures or "fast",
             progress=report,
+            **columns.given(),
+            **search.given(),
         )
         report("writing", 0.0)
-        written = release.write(output, order=order, row_map=row_map, evidence=evidence, force=force)
-    if json:
+        written = release.write(output, order=order, row_map=row_map, evidence=evidence, force=console.force)
+    if console.json:
         print(as_json(written.evidence))
-    if not quiet:
+    if not console.quiet:
         print(release.summary(written), file=sys.stderr)
     return 0

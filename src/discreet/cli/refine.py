@@ -8,7 +8,19 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from discreet.cli.options import DETECT, Aggregates, Columns, Digits, Orders, Params, Reading, Weights, documented_by
+from discreet.cli.options import (
+    COLUMNS,
+    CONSOLE,
+    DETECT,
+    SEARCH,
+    ColumnOptions,
+    Columns,
+    Console,
+    Params,
+    Reading,
+    SearchOptions,
+    documented_by,
+)
 from discreet.microdata.refine import refine as verb
 
 
@@ -22,35 +34,16 @@ def refine(
     key: str | None = None,
     row_map: Path | None = None,
     k: int | None = None,
-    quasi: Columns = None,
-    confidential: Columns = None,
-    identifier: Columns = None,
-    ignore: Columns = None,
-    by: Columns = None,
-    numeric: Columns = None,
-    nominal: Columns = None,
-    ordinal: Orders = None,
-    date: Columns = None,
-    weights: Annotated[Weights, Parameter(name="--weight")] = None,
-    aggregate: Aggregates = None,
-    digits: Digits = None,
-    missing: Literal["separate", "impute", "error"] | None = None,
+    columns: ColumnOptions = COLUMNS,
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
-    config: Path | None = None,
-    time: float | None = None,
-    steps: int | None = None,
-    seed: int | None = None,
-    threads: int | None = None,
+    search: SearchOptions = SEARCH,
     bound: bool = False,
-    checkpoint: Path | None = None,
     measures: Columns = None,
     order: Literal["sorted", "kept"] = "sorted",
     new_row_map: Path | None = None,
     evidence: Path | None = None,
-    force: bool = False,
-    quiet: bool = False,
-    json: bool = False,
+    console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
     """Command.
@@ -64,15 +57,6 @@ def refine(
     output
         The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
         and OUTPUT.evidence.json, which is internal.
-    ordinal
-        Columns whose values are ordered categories, as 'size=small<medium<large'.
-    weights
-        How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
-    aggregate
-        What replaces the values of a group, as income=median: mean (numbers and dates), median (also ordinals) or mode
-        (any).
-    digits
-        Decimal digits to round a column's aggregates to, as age=0,income=2; 0 keeps whole numbers whole.
     params
         A parameter of the method, as gamma=0.2.
     order
@@ -81,12 +65,6 @@ def refine(
         Also write an internal file that links each row of the new release to its record in the original.
     evidence
         Another place for the evidence than OUTPUT.evidence.json.
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
-    json
-        Print the evidence as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, record_of
@@ -97,18 +75,18 @@ def refine(
     # What would fail at the end is refused before the work begins.
     check_writable_format(output)
     files = files_of(output, row_map=new_row_map, evidence=evidence)
-    AtomicFiles(files.values(), force=force)
+    AtomicFiles(files.values(), force=console.force)
     spare(
         files.values(),
         {
             "the original": data,
             "the release to start from": release,
             "the row map to read": row_map,
-            "the configuration": config,
-            "the checkpoint": checkpoint,
+            "the configuration": search.config,
+            "the checkpoint": search.checkpoint,
         },
     )
-    with Reporter(quiet=quiet) as report:
+    with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         better = verb(
             reading.read(data, beside=release),
@@ -116,35 +94,18 @@ def refine(
             key=key,
             row_map=row_map,
             k=k,
-            quasi=quasi,
-            confidential=confidential,
-            identifier=identifier,
-            by=by,
-            ignore=ignore,
-            numeric=numeric,
-            nominal=nominal,
-            ordinal=ordinal,
-            date=date,
-            weights=weights,
-            aggregate=aggregate,
-            digits=digits,
-            missing=missing,
             method=method,
             params=params,
-            config=config,
-            time=time,
-            steps=steps,
-            seed=seed,
-            threads=threads,
             bound=bound,
-            checkpoint=checkpoint,
             measures=measures or "fast",
             progress=report,
+            **columns.given(),
+            **search.given(),
         )
         report("writing", 0.0)
-        written = better.write(output, order=order, row_map=new_row_map, evidence=evidence, force=force)
-    if json:
+        written = better.write(output, order=order, row_map=new_row_map, evidence=evidence, force=console.force)
+    if console.json:
         print(as_json(written.evidence))
-    if not quiet:
+    if not console.quiet:
         print(better.summary(written), file=sys.stderr)
     return 0

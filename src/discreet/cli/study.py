@@ -1,7 +1,4 @@
-"""`discreet study`.
-
-`discreet study compare`.
-"""
+"""`discreet study compare` and `discreet study sensitivity`."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from discreet.cli.options import DETECT, Columns, Orders, Params, Reading, Weights, said
+from discreet.cli.options import DETECT, STUDY_COLUMNS, Params, Reading, StudyColumns, as_written
 from discreet.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -30,16 +27,7 @@ def compare(
     steps: int | None = None,
     seed: int = 1,
     threads: int | None = None,
-    quasi: Columns = None,
-    confidential: Columns = None,
-    identifier: Columns = None,
-    ignore: Columns = None,
-    numeric: Columns = None,
-    nominal: Columns = None,
-    ordinal: Orders = None,
-    date: Columns = None,
-    weights: Annotated[Weights, Parameter(name="--weight")] = None,
-    config: Path | None = None,
+    columns: StudyColumns = STUDY_COLUMNS,
     force: bool = False,
     quiet: bool = False,
     reading: Reading = DETECT,
@@ -73,27 +61,9 @@ def compare(
         The first of the seeds.
     threads
         Processes that work side by side, by default one per processor.
-    quasi
+    columns.quasi
         The columns to group by, the same in all microdata files. All that have no other role by default, unless there
         is a configuration.
-    confidential
-        Columns that are left out.
-    identifier
-        Columns that are left out.
-    ignore
-        Columns that are left out.
-    numeric
-        Columns whose values are numbers, even if they look like something else.
-    nominal
-        Columns whose values are categories without an order, even if they are numbers.
-    ordinal
-        Columns whose values are ordered categories, as 'size=small<medium<large'.
-    date
-        Columns whose values are dates.
-    weights
-        How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
-    config
-        A TOML file with the roles and types of the columns.
     force
         Replace results that exist already; runs are kept and not done again.
     quiet
@@ -120,10 +90,8 @@ def compare(
     settings = Settings(max(ks, default=2), steps=steps, seed=seed, **given)
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
-        roles = {"quasi": quasi, "confidential": confidential, "identifier": identifier, "ignore": ignore}
-        types = {"numeric": numeric, "nominal": nominal, "ordinal": ordinal, "date": date, "weights": weights}
         cases: Any = {
-            name: records(reading.read(path), k=max(ks), config=config, **roles, **types) if ks else _table(path)
+            name: records(reading.read(path), k=max(ks), **columns.given()) if ks else _table(path)
             for name, path in names.items()
         }
         try:
@@ -144,7 +112,7 @@ def compare(
             return INTERRUPTED
         report("writing", 0.0)
         words = ["discreet study compare", *(path.name for path in data), *(f"--method {name}" for name in method)]
-        words += [*(f"--k {each}" for each in ks), *said({**roles, **types, "config": config}), f"--seeds {seeds}"]
+        words += [*(f"--k {each}" for each in ks), *as_written(columns.given()), f"--seeds {seeds}"]
         words.append(f"--time {time:g}" if steps is None else f"--steps {steps}")
         made = Made(" ".join(words), seed, settings.threads, float(found.runs["processor"].sum()))
         made_page = page(found, "Methods compared", made)
@@ -206,16 +174,7 @@ def sensitivity(
     steps: int | None = None,
     seed: int = 0,
     threads: int | None = None,
-    quasi: Columns = None,
-    confidential: Columns = None,
-    identifier: Columns = None,
-    ignore: Columns = None,
-    numeric: Columns = None,
-    nominal: Columns = None,
-    ordinal: Orders = None,
-    date: Columns = None,
-    weights: Annotated[Weights, Parameter(name="--weight")] = None,
-    config: Path | None = None,
+    columns: StudyColumns = STUDY_COLUMNS,
     force: bool = False,
     quiet: bool = False,
     reading: Reading = DETECT,
@@ -252,26 +211,6 @@ def sensitivity(
         The same seed gives the same runs.
     threads
         Processes that work side by side, by default one per processor; the results do not depend on it.
-    quasi
-        The columns to group by. All that have no other role by default, unless there is a configuration.
-    confidential
-        Columns that are left out.
-    identifier
-        Columns that are left out.
-    ignore
-        Columns that are left out.
-    numeric
-        Columns whose values are numbers, even if they look like something else.
-    nominal
-        Columns whose values are categories without an order, even if they are numbers.
-    ordinal
-        Columns whose values are ordered categories, as 'size=small<medium<large'.
-    date
-        Columns whose values are dates.
-    weights
-        How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
-    config
-        A TOML file with the roles and types of the columns.
     force
         Replace results that exist already; runs are kept and not done again.
     quiet
@@ -298,9 +237,7 @@ def sensitivity(
     settings = Settings(k, method=method, params=params or {}, steps=steps, seed=seed, **given)
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
-        roles = {"quasi": quasi, "confidential": confidential, "identifier": identifier, "ignore": ignore}
-        types = {"numeric": numeric, "nominal": nominal, "ordinal": ordinal, "date": date, "weights": weights}
-        points = records(reading.read(data), k=k, config=config, **roles, **types)
+        points = records(reading.read(data), k=k, **columns.given())
         try:
             found = verb(
                 points,
@@ -319,7 +256,7 @@ def sensitivity(
             print(f"discreet: interrupted; the runs that have ended are kept in {store}", file=sys.stderr)
             return INTERRUPTED
         report("writing", 0.0)
-        words = ["discreet study sensitivity", data.name, *said({**roles, **types, "config": config})]
+        words = ["discreet study sensitivity", data.name, *as_written(columns.given())]
         words += [f"--k {k} --method {method} --runs {runs}", *(f"--grid {text}" for text in grid)]
         words += [f"--param {name}={value}" for name, value in (params or {}).items()]
         words += [] if steps is None else [f"--steps {steps}"]

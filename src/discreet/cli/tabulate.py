@@ -66,7 +66,7 @@ def tabulate(
     quiet
         Print nothing but errors.
     """
-    from discreet.cli.options import refuse_early, told
+    from discreet.cli.options import describe_table, refuse_early
     from discreet.cli.progress import Reporter
     from discreet.errors import InputError
     from discreet.release.atomic import write_table
@@ -94,5 +94,5 @@ def tabulate(
         report("writing", 0.0)
         files = write_table(table, output, force=force, read=[data, *([meta] if meta else [])])
     if not quiet:
-        print(told(table, files), file=sys.stderr)
+        print(describe_table(table, files), file=sys.stderr)
     return 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
-from discreet.columns import Config, load
+from discreet.columns import ColumnKeywords, Config, load
 from discreet.data.dataset import accept
 from discreet.data.embedding import embed
 from discreet.errors import InputError, whole
@@ -18,7 +18,7 @@ from discreet.microdata.method import Points
 from discreet.microdata.protection import declare, read_attributes
 
 
-def records(data: Any, *, k: int, config: Path | None = None, quasi: Any = None, **said: Any) -> Points:
+def records(data: Any, *, k: int, config: Path | None = None, **columns: Unpack[ColumnKeywords]) -> Points:
     """Read data and embed its quasi-identifiers, as a protection does.
 
     Parameters
@@ -29,20 +29,15 @@ def records(data: Any, *, k: int, config: Path | None = None, quasi: Any = None,
         Least size of a group; there must be at least 2k records, or nothing is to be chosen.
     config : Path, optional
         A TOML file with roles and types of the columns.
-    quasi : list of str, optional
-        The quasi-identifiers. Without them, and without a configuration, all columns that have no other role.
-    **said
-        Other roles (`confidential`, `identifier`, `ignore`) and types (`numeric`, `nominal`, `ordinal`, `date`,
-        `weights`) of columns.
+    **columns
+        Roles and types of columns. Without quasi-identifiers, and without a configuration, these are all columns that
+        have no other role.
     """
 
-    roles = {name: said.pop(name, None) for name in ("confidential", "identifier", "ignore")}
-    if quasi is None and config is None:
-        quasi = "all"
+    if config is None and columns.get("quasi") is None:
+        columns["quasi"] = "all"
     dataset = accept(data)
-    declarations = declare(
-        dataset, Config() if config is None else load(config), roles={"quasi": quasi, **roles}, **said
-    )
+    declarations = declare(dataset, Config() if config is None else load(config), **columns)
     attributes, _ = read_attributes(dataset, declarations)
     for attribute in attributes:
         if np.isnan(attribute.values).any():

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from discreet.columns import ColumnKeywords, Config, SearchKeywords, load, sort_keywords, takes
 from discreet.errors import InputError, whole
+from discreet.measures.choices import Choices, LinkageKeywords
 
 if TYPE_CHECKING:
-    from discreet.columns import Config
     from discreet.grouping.result import Grouping
     from discreet.microdata.options import Settings
-
-    Names = str | Sequence[str]
 
 # Above so many records linkage is estimated on a sample.
 LARGE = 10_000
@@ -23,23 +21,15 @@ MEDIUM = 2_000
 MEGABYTES = 2_000
 
 
+class GroupingKeywords(ColumnKeywords, LinkageKeywords, SearchKeywords, total=False):
+    """The keywords of a grouping."""
+
+
+@takes(ColumnKeywords, LinkageKeywords, SearchKeywords, defaults=Choices)
 def group(
     data: Any,
     *,
     k: int | Sequence[int] | None = None,
-    quasi: Names | None = None,
-    confidential: Names | None = None,
-    identifier: Names | None = None,
-    by: Names | None = None,
-    ignore: Names | None = None,
-    numeric: Names | None = None,
-    nominal: Names | None = None,
-    ordinal: Mapping[str, Sequence[str] | None] | Sequence[str] | None = None,
-    date: Names | None = None,
-    weights: Mapping[str, float] | None = None,
-    aggregate: Mapping[str, str] | None = None,
-    digits: Mapping[str, int] | None = None,
-    missing: str | None = None,
     method: str = "gomm",
     params: Mapping[str, Any] | None = None,
     inner: str | None = None,
@@ -48,21 +38,9 @@ def group(
     start: str | None = None,
     loss_weight: float = 1.0,
     risk_weight: float = 1.0,
-    direction: str = "original",
-    nearest: int = 1,
-    known: Names | None = None,
-    choose: int | None = None,
-    interval: str = "relative",
-    width: float | None = None,
-    records: bool | None = None,
-    sample: int | None = None,
-    config: str | Path | None = None,
-    time: float | None = None,
-    steps: int | None = None,
-    seed: int | None = None,
-    threads: int | None = None,
     memory: int = MEGABYTES,
     progress: Callable[[str, float], None] | None = None,
+    **keywords: Unpack[GroupingKeywords],
 ) -> Grouping:
     """Find out which quasi-identifiers to protect together, so that little is lost and little is risked.
 
@@ -78,32 +56,13 @@ def group(
         `pareto`, whose front then reaches over all of them.
     quasi : list of str
         Columns an intruder may know: they are grouped. `all` stands for those with no other role.
-    confidential : list of str
-        Columns to be released unchanged. `rest` stands for those with no other role.
     identifier : list of str
         Columns that identify directly, such as names.
     by : list of str
         Columns that divide the data into strata; each stratum is protected on its own.
-    ignore : list of str
-        Further columns that are not released. `rest` stands for those with no other role.
-    numeric : list of str
-        Columns whose values are numbers, where the data would say otherwise.
-    nominal : list of str
-        Columns whose values are categories without order, also where they are numbers.
-    ordinal : mapping of str to list of str
-        Columns whose values are ordered categories, each with its order from lowest to highest.
-    date : list of str
-        Columns whose values are dates.
-    weights : mapping of str to float
-        How much a quasi-identifier counts when records are compared; 1 where nothing is said.
     aggregate : mapping of str to str
         What replaces the values of a group of records: `mean` (numbers and dates), `median` (also ordinals) or `mode`
         (any).
-    digits : mapping of str to int
-        Decimal digits to round a column's aggregates to; 0 keeps whole numbers whole.
-    missing : {"separate", "impute", "error"}
-        Group records within their pattern of missing values (the default); fill missing values with the aggregate of
-        their column first; or refuse them.
     method : {"gomm", "d-gomm", "pareto"}
         The genetic algorithm of the 2013 paper (the default), its quicker variant that drops idle operators, or a
         search for the whole front of loss and risk. Where there are at most 5,000 groupings all are judged instead.
@@ -125,21 +84,6 @@ def group(
         How much the information loss counts in the score.
     risk_weight : float
         How much the disclosure risk counts in the score.
-    direction : {"original", "released"}
-        Who searches in linkage: each original record among the released ones (the default), or the reverse.
-    nearest : {1, 2}
-        Whether only the nearest record counts as found in linkage, or the second nearest too.
-    known : list of str
-        Quasi-identifiers that an intruder may know; all by default.
-    choose : int
-        How many of them: linkage is the mean over all subsets of so many.
-    interval : {"relative", "rank", "sd"}
-        Interval of interval disclosure: a share of the original value, of the ranks, or of the released standard
-        deviation.
-    width : float
-        Half-width of the interval, as in `measure`.
-    records : bool
-        Whether interval disclosure counts records all of whose values are within, or single values, as in `measure`.
     sample : int
         How many records search in linkage: all by default, 2,000 above 10,000 records; always the same ones.
     config : path
@@ -150,14 +94,15 @@ def group(
     steps : int
         Steps of search instead of a time: the first judges the groupings to begin with, each further one is a
         generation. The same steps and seed give the same grouping.
-    seed : int
-        Seed of every random choice, 0 by default.
     threads : int
         Threads to use, by default one per processor; with the same steps the grouping does not depend on it.
     memory : int
         Megabytes for what is kept of groups of columns that were met before.
     progress : callable
         Told the stage and how far along it is, in [0, 1].
+    **keywords
+        What the columns are, how linkage is taken, and how long to search: see ColumnKeywords, LinkageKeywords and
+        SearchKeywords.
 
     Returns
     -------
@@ -183,7 +128,6 @@ def group(
     """
     from dataclasses import asdict
 
-    from discreet.columns import Config, as_names, load
     from discreet.data.dataset import accept
     from discreet.grouping.evaluator import Evaluator
     from discreet.grouping.objective import Objective, Weights
@@ -192,36 +136,25 @@ def group(
     from discreet.grouping.rivals import rivals
     from discreet.grouping.search import account, compile_kernels, search
     from discreet.grouping.space import Space
-    from discreet.measures.choices import Choices
     from discreet.methods import make
     from discreet.microdata.protection import declare, read_attributes
 
+    columns, linkage, options = sort_keywords(group, keywords, ColumnKeywords, LinkageKeywords, SearchKeywords)
+    config, checkpoint = options.pop("config", None), options.pop("checkpoint", None)
+    if checkpoint is not None:
+        raise InputError("checkpoint: a search for groupings cannot be kept yet")
     tell = progress or _silent
     said = Config() if config is None else load(config)
     ks = _several(k, said, method)
-    settings = _settings(said, k=ks[0], missing=missing, time=time, steps=steps, seed=seed, threads=threads)
+    settings = _settings(said, k=ks[0], missing=columns.get("missing"), **options)
     given = dict(params or {}) | ({} if start is None else {"start": start})
     make(method, given, "grouping")
     score = Weights(loss_weight, risk_weight)
-    choices = Choices(
-        direction, nearest, tuple(as_names("known", known)), choose, interval, width, records, sample, settings.seed
-    )
+    choices = Choices.of(linkage, settings.seed)
     tell("reading", 0.0)
     dataset = accept(data)
-    declarations = declare(
-        dataset,
-        said,
-        roles={"quasi": quasi, "confidential": confidential, "identifier": identifier, "by": by, "ignore": ignore},
-        numeric=numeric,
-        nominal=nominal,
-        ordinal=ordinal,
-        date=date,
-        weights=weights,
-        aggregate=aggregate,
-        digits=digits,
-        missing=missing,
-    )
-    _check_known(choices, declarations.names("quasi"))
+    declarations = declare(dataset, said, **columns)
+    choices.check_known(declarations.names("quasi"))
     large = dataset.frame.height > LARGE
     name = inner or said.options.get("method") or ("tour" if large else "mdav")
     inside = Inner.named(
@@ -281,14 +214,6 @@ def _settings(said: Config, **given: Any) -> Settings:
 
     kept = {name: value for name, value in said.options.items() if name in ("missing", "time", "seed", "threads")}
     return Settings.settle(replace(said, options=kept), **given)
-
-
-def _check_known(choices: Any, names: Sequence[str]) -> None:
-    unknown = [name for name in choices.known if name not in names]
-    if unknown:
-        raise InputError(f"known: '{unknown[0]}' is not among the quasi-identifiers {', '.join(names)}")
-    if choices.choose is not None and choices.choose > len(choices.known or names):
-        raise InputError(f"choose must be at most the number of attributes known, {len(choices.known or names)}")
 
 
 def _fewer(records: int, method: str) -> dict[str, int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any, TypedDict
 
+from discreet.columns import Names, as_names
 from discreet.errors import InputError, whole
 
 FAST = ("il", "gil", "dld", "id", "dr", "score", "k", "risk", "change")
@@ -14,32 +16,47 @@ DIRECTIONS = ("original", "released")
 INTERVALS = ("relative", "rank", "sd")
 
 
-@dataclass(frozen=True)
-class Choices:
-    """How the measures are taken.
+class LinkageKeywords(TypedDict, total=False):
+    """How linkage (dld) and interval disclosure (id) are taken.
 
     Parameters
     ----------
     direction : {"original", "released"}
-        Who searches in `dld`: each original record among the released ones, or the reverse.
+        Who searches in linkage (dld): each original record among the released ones (the default), or the reverse.
     nearest : {1, 2}
-        Whether a record counts as found if it is the nearest, or the nearest or second nearest.
-    known : tuple of str
-        The attributes an intruder may know; all quasi-identifiers if empty.
-    choose : int, optional
-        How many of them: `dld` is the mean over all subsets of so many; all of them by default.
+        Whether only the nearest record counts as found in linkage (dld), or the second nearest too.
+    known : list of str
+        Quasi-identifiers that an intruder may know; all by default.
+    choose : int
+        How many of them: linkage (dld) is the mean over all subsets of so many.
     interval : {"relative", "rank", "sd"}
-        The interval of `id`: a share of the original value, of the ranks, or of the standard deviation.
-    width : float, optional
-        Its half-width: percent of the value (10), percent of the records (1 to 10, averaged), or standard
-        deviations (0.1).
-    records : bool, optional
-        Whether `id` counts records all of whose values are within, or single values; by default values for
-        "relative", records for "rank" and "sd".
-    sample : int, optional
-        Records that search in linkage; by default all up to 1,000,000 records and 100,000 above.
-    seed : int
-        Seed of the sample.
+        Interval of interval disclosure (id): a share of the original value, of the ranks, or of the released standard
+        deviation.
+    width : float
+        Half-width of the interval: 10 percent of the value, 1 to 10 percent of the records averaged, or 0.1 standard
+        deviations by default.
+    records : bool
+        Whether interval disclosure (id) counts records all of whose values are within, or single values; by default
+        values for relative, records for rank and sd.
+    sample : int
+        How many records search in linkage (dld).
+    """
+
+    direction: str
+    nearest: int
+    known: Names
+    choose: int | None
+    interval: str
+    width: float | None
+    records: bool | None
+    sample: int | None
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How the measures are taken: the linkage keywords of a call, checked, with the seed of the sample.
+
+    By default all records search up to 1,000,000 of them, and 100,000 above.
     """
 
     direction: str = "original"
@@ -51,6 +68,19 @@ class Choices:
     records: bool | None = None
     sample: int | None = None
     seed: int = 0
+
+    @classmethod
+    def of(cls, linkage: Mapping[str, Any], seed: int) -> Choices:
+        """The choices that linkage keywords make."""
+        return cls(**{**linkage, "known": tuple(as_names("known", linkage.get("known"))), "seed": seed})
+
+    def check_known(self, names: Sequence[str]) -> None:
+        """Refuse attributes known that are not among the quasi-identifiers, and subsets of more than there are."""
+        unknown = [name for name in self.known if name not in names]
+        if unknown:
+            raise InputError(f"known: '{unknown[0]}' is not among the quasi-identifiers {', '.join(names)}")
+        if self.choose is not None and self.choose > len(self.known or names):
+            raise InputError(f"choose must be at most the number of attributes known, {len(self.known or names)}")
 
     def __post_init__(self) -> None:
         _one_of("direction", self.direction, DIRECTIONS)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from discreet.columns import Config, Names, TypeKeywords, as_names, load, resolve, sort_keywords, takes
 from discreet.errors import InputError
-from discreet.measures.choices import ALL, Choices, wanted
+from discreet.measures.choices import ALL, Choices, LinkageKeywords, wanted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from discreet.data.dataset import Dataset
     from discreet.data.roles import Declarations
     from discreet.measures.pair import Pair
-
-    Names = str | Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -79,30 +78,24 @@ class Measures(Mapping[str, Any]):
         return f"Measures({shown})"
 
 
+class MeasureKeywords(TypeKeywords, LinkageKeywords, total=False):
+    """The keywords of a measurement."""
+
+
+@takes(TypeKeywords, LinkageKeywords, defaults=Choices)
 def measure(
     original: Any,
     released: Any,
     *,
-    quasi: Names | None = None,
-    confidential: Names | None = None,
+    quasi: Names = None,
+    confidential: Names = None,
     key: str | None = None,
     row_map: Any = None,
     measures: str | Sequence[str] = "fast",
-    numeric: Names | None = None,
-    nominal: Names | None = None,
-    ordinal: Mapping[str, Sequence[str] | None] | Sequence[str] | None = None,
-    date: Names | None = None,
     config: str | Path | None = None,
-    direction: str = "original",
-    nearest: int = 1,
-    known: Names | None = None,
-    choose: int | None = None,
-    interval: str = "relative",
-    width: float | None = None,
-    records: bool | None = None,
-    sample: int | None = None,
     seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
+    **keywords: Unpack[MeasureKeywords],
 ) -> Measures:
     """Judge a release against its original: how much is lost, and how much is risked, whoever made the release.
 
@@ -133,22 +126,6 @@ def measure(
         Quasi-identifiers whose values are dates.
     config : path
         The TOML file of the protection, for roles and types; what the call gives wins.
-    direction : {"original", "released"}
-        Who searches in dld: each original record among the released ones (the default), or the reverse.
-    nearest : {1, 2}
-        Whether only the nearest record counts as found in dld, or the second nearest too.
-    known : list of str
-        Quasi-identifiers that an intruder may know; all by default.
-    choose : int
-        How many of them: dld is the mean over all subsets of so many.
-    interval : {"relative", "rank", "sd"}
-        Interval of id: a share of the original value, of the ranks, or of the released standard deviation.
-    width : float
-        Half-width of the interval: 10 percent of the value, 1 to 10 percent of the records averaged, or 0.1 standard
-        deviations by default.
-    records : bool
-        Whether id counts records all of whose values are within, or single values; by default values for relative,
-        records for rank and sd.
     sample : int
         How many records search in dld: all by default, 100,000 above 1,000,000 records; an estimate says its
         standard error. (pld looks at as many as make 200,000,000 pairs.)
@@ -156,6 +133,8 @@ def measure(
         Seed of the sample.
     progress : callable
         Told the stage and how far along it is, in [0, 1].
+    **keywords
+        Types of columns, and how linkage and intervals are taken: see TypeKeywords and LinkageKeywords.
 
     Returns
     -------
@@ -173,16 +152,14 @@ def measure(
     """
     import numpy as np
 
-    from discreet.columns import Config, as_names, load
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, record_of
     from discreet.measures.fellegi import MOST_ATTRIBUTES
     from discreet.measures.judge import Judge
     from discreet.measures.pair import align
 
-    choices = Choices(
-        direction, nearest, tuple(as_names("known", known)), choose, interval, width, records, sample, seed
-    )
+    types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)
+    choices = Choices.of(linkage, seed)
     asked = wanted(measures)
     said = Config() if config is None else load(config)
     before = accept(original, "the original")
@@ -191,14 +168,9 @@ def measure(
     after = accept(released, "the release")
     shared = [name for name in before.frame.columns if name in after.frame.columns and name != key]
     roles = _roles(said, quasi, confidential, shared, key)
-    types = {"numeric": numeric, "nominal": nominal, "ordinal": ordinal, "date": date}
     declared = _declare(before, said, roles, types)
     names = declared.names("quasi")
-    unknown = [name for name in choices.known if name not in names]
-    if unknown:
-        raise InputError(f"known: '{unknown[0]}' is not among the quasi-identifiers {', '.join(names)}")
-    if choices.choose is not None and choices.choose > len(choices.known or names):
-        raise InputError(f"choose must be at most the number of attributes known, {len(choices.known or names)}")
+    choices.check_known(names)
     if set(asked) <= {"k", "l", "t"}:
         rows, alignment = np.arange(after.frame.height), "nothing"  # they look at the release alone
     else:
@@ -213,12 +185,8 @@ def measure(
     return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records, alignment, judge.per_record)
 
 
-def _roles(
-    said: Any, quasi: Names | None, confidential: Names | None, shared: list[str], key: str | None
-) -> dict[str, list[str]]:
+def _roles(said: Any, quasi: Names, confidential: Names, shared: list[str], key: str | None) -> dict[str, list[str]]:
     """Which columns are compared; those with another role in a configuration are left alone."""
-    from discreet.columns import as_names
-
     named = as_names("quasi", quasi) or list(said.roles.get("quasi", []))
     held = as_names("confidential", confidential) or list(said.roles.get("confidential", []))
     if not named:
@@ -236,18 +204,12 @@ def _roles(
 
 
 def _declare(before: Dataset, said: Any, roles: dict[str, list[str]], types: dict[str, Any]) -> Declarations:
-    from dataclasses import replace
-
-    from discreet.columns import settle
-
-    columns = before.frame.columns
-    return settle(columns, replace(said, roles={}), roles=roles, missing="separate", named=before.named, **types)
+    columns: Any = {**roles, **types, "missing": "separate"}
+    return resolve(before.frame.columns, replace(said, roles={}), named=before.named, **columns)
 
 
 def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) -> tuple[Pair, list[str]]:
     """Read the attributes of both files, the release in the order of the original."""
-    from dataclasses import replace
-
     from discreet.data.attributes import read_confidential, read_pair
     from discreet.measures.pair import Pair
 

@@ -7,15 +7,15 @@ What the evidence says of the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Config, settle
+from discreet.columns import ColumnKeywords, Config, resolve
 from discreet.data.attributes import Attribute, Values, read_attribute, read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
@@ -34,10 +34,9 @@ from discreet.release.release import Release
 from discreet.verification.promise import Promise, check
 
 
-def declare(dataset: Dataset, said: Config, *, roles: Mapping[str, Any], **types: Any) -> Declarations:
+def declare(dataset: Dataset, said: Config, **columns: Unpack[ColumnKeywords]) -> Declarations:
     """Roles and types of all columns, from the call, else from the configuration."""
-
-    return settle(dataset.frame.columns, said, roles=dict(roles), named=dataset.named, hint=dataset.hint, **types)
+    return resolve(dataset.frame.columns, said, named=dataset.named, hint=dataset.hint, **columns)
 
 
 def read_attributes(dataset: Dataset, declarations: Declarations) -> tuple[list[Attribute], list[str]]:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from discreet.columns import (
+    ColumnKeywords,
+    Config,
+    ProtectionKeywords,
+    SearchKeywords,
+    as_names,
+    load,
+    sort_keywords,
+    takes,
+)
+from discreet.data.roles import ROLES
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,12 +27,11 @@ if TYPE_CHECKING:
     from discreet.microdata.classes import Classes
     from discreet.release.release import Release
 
-    Names = str | Sequence[str]
-
 # A name that no column has.
 ROW = "\0row"
 
 
+@takes(ColumnKeywords, SearchKeywords)
 def refine(
     data: Any,
     release: Any,
@@ -29,30 +39,12 @@ def refine(
     key: str | None = None,
     row_map: Any = None,
     k: int | None = None,
-    quasi: Names | None = None,
-    confidential: Names | None = None,
-    identifier: Names | None = None,
-    by: Names | None = None,
-    ignore: Names | None = None,
-    numeric: Names | None = None,
-    nominal: Names | None = None,
-    ordinal: Mapping[str, Sequence[str] | None] | Sequence[str] | None = None,
-    date: Names | None = None,
-    weights: Mapping[str, float] | None = None,
-    aggregate: Mapping[str, str] | None = None,
-    digits: Mapping[str, int] | None = None,
-    missing: str | None = None,
     method: str | None = None,
     params: Mapping[str, Any] | None = None,
-    config: str | Path | None = None,
-    time: float | None = None,
-    steps: int | None = None,
-    seed: int | None = None,
-    threads: int | None = None,
     bound: bool = False,
-    checkpoint: str | Path | None = None,
-    measures: Names = "fast",
+    measures: str | Sequence[str] = "fast",
     progress: Callable[[str, float], None] | None = None,
+    **keywords: Unpack[ProtectionKeywords],
 ) -> Release:
     """Make a better release from one that exists, whoever made it; the groups never get worse.
 
@@ -72,56 +64,19 @@ def refine(
     k : int
         How many records at least must share each combination of the quasi-identifiers; by default as many as in the
         release.
-    quasi : list of str
-        Columns an intruder may know: they are protected. `all` stands for those with no other role.
-    confidential : list of str
-        Columns to be released unchanged. `rest` stands for those with no other role.
-    identifier : list of str
-        Columns that identify directly, such as names: they are not released.
-    by : list of str
-        Columns that divide the data into strata, released unchanged; each stratum is protected on its own.
-    ignore : list of str
-        Further columns that are not released. `rest` stands for those with no other role.
-    numeric : list of str
-        Columns whose values are numbers, where the data would say otherwise.
-    nominal : list of str
-        Columns whose values are categories without order, also where they are numbers.
-    ordinal : mapping of str to list of str
-        Columns whose values are ordered categories, each with its order from lowest to highest.
-    date : list of str
-        Columns whose values are dates.
-    weights : mapping of str to float
-        How much a quasi-identifier counts when records are compared; 1 where nothing is said.
-    aggregate : mapping of str to str
-        What replaces the values of a group: `mean` (numbers and dates), `median` (also ordinals) or `mode` (any).
-    digits : mapping of str to int
-        Decimal digits to round a column's aggregates to; 0 keeps whole numbers whole.
-    missing : {"separate", "impute", "error"}
-        Group records within their pattern of missing values (the default); fill missing values with the aggregate of
-        their column first; or refuse them.
     method : str
         How records are grouped; `discreet methods` lists the methods. By default `memetic`; it must be a search.
     params : mapping
         Parameters of the method.
-    config : path
-        A TOML file with any of these settings; what the call gives wins.
-    time : float
-        Seconds of search, 10 by default. Methods that are no search run to their end.
-    steps : int
-        Steps of search instead of a time: the same steps and seed give the same release.
-    seed : int
-        Seed of every random choice, 0 by default.
-    threads : int
-        Threads to use, by default one per processor; with the same steps the release does not depend on it.
     bound : bool
         Prove how far from the least possible loss the groups can be at most; it may take minutes.
-    checkpoint : path
-        A file in which the search is kept; if it exists already, the search goes on from it. Internal.
     measures : str or list of str
         What to measure besides the loss: `fast` (the default: what takes about as long as the protection; linkage is
         estimated on a sample of large data), `all`, `none`, or names as in `measure`.
     progress : callable
         Told the stage and how far along it is, in [0, 1].
+    **keywords
+        What the columns are, and how long to search: see ColumnKeywords and SearchKeywords.
 
     Returns
     -------
@@ -139,7 +94,6 @@ def refine(
     """
     import numpy as np
 
-    from discreet.columns import Config, load
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, record_of
     from discreet.data.groupings import given_groups
@@ -150,6 +104,8 @@ def refine(
     from discreet.microdata.partition import choose
     from discreet.microdata.protection import declare, read_attributes, release_of
 
+    columns, search = sort_keywords(refine, keywords, ColumnKeywords, SearchKeywords)
+    config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
     tell = progress or _silent
     said = Config() if config is None else load(config)
     asked = () if measures in ("none", ["none"]) else wanted(measures)
@@ -158,22 +114,9 @@ def refine(
     if isinstance(release, str | Path) and (output := record_of(Path(release))):
         release = read_recorded(Path(release), output)
     given = accept(release, "the release")
-    roles = {"quasi": quasi, "confidential": confidential, "identifier": identifier, "by": by, "ignore": ignore}
-    if key is not None and key in dataset.frame.columns and not _has_role(key, roles, said):
-        roles["identifier"] = [*_listed(identifier), key]
-    declarations = declare(
-        dataset,
-        said,
-        roles=roles,
-        numeric=numeric,
-        nominal=nominal,
-        ordinal=ordinal,
-        date=date,
-        weights=weights,
-        aggregate=aggregate,
-        digits=digits,
-        missing=missing,
-    )
+    if key is not None and key in dataset.frame.columns and not _has_role(key, columns, said):
+        columns["identifier"] = [*as_names("identifier", columns.get("identifier")), key]
+    declarations = declare(dataset, said, **columns)
     names = declarations.names("quasi")
     if said.grouping is not None and len(given_groups(said.grouping, names)) > 1:
         raise InputError("refine starts from groups over all quasi-identifiers; leave the grouping out, or use protect")
@@ -193,9 +136,7 @@ def refine(
                 f"{given.name}: a record in it shares its quasi-identifiers with no other, so it has no groups to "
                 "start from; name the k you want and use protect"
             )
-    settings = Settings.settle(
-        said, k=k, missing=missing, method=method, params=params, time=time, steps=steps, seed=seed, threads=threads
-    )
+    settings = Settings.settle(said, k=k, missing=columns.get("missing"), method=method, params=params, **search)
     chosen, optimiser = choose(settings.method, settings.params)
     if not hasattr(optimiser, "search"):
         raise InputError(
@@ -247,17 +188,9 @@ def _within(start: NDArray[np.int64], classes: Classes, k: int, release: Dataset
     return labels
 
 
-def _listed(names: Names | None) -> list[str]:
-    from discreet.columns import as_names
-
-    return as_names("identifier", names)
-
-
-def _has_role(key: str, roles: Mapping[str, Any], said: Any) -> bool:
+def _has_role(key: str, columns: Mapping[str, Any], said: Config) -> bool:
     """Whether a column has a role of its own; `all` and `rest` name no column."""
-    from discreet.columns import as_names
-
-    named = [name for role, names in roles.items() for name in as_names(role, names)]
+    named = [name for role in ROLES for name in as_names(role, columns.get(role))]
     return key in named or any(key in names for names in said.roles.values())
 
 
