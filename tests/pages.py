@@ -3,7 +3,9 @@
 In a `console` block a line that begins with `$ ` is a command for `sh`; a command goes on in the next line after a
 backslash. What follows is what it prints, on standard output and standard error together; a line `...` stands for any
 lines and `…` for any characters within a line. Blocks `python` run in one namespace, and so do `pycon` blocks, whose
-output is compared in the same way. All blocks of a page run in order in one folder. No other block is run.
+output is compared in the same way. A `python` block with a title, as in `python title="name.py"`, is written to a file
+of that name instead, for later blocks to import. All blocks of a page run in order in one folder. No other block is
+run.
 """
 
 import contextlib
@@ -24,11 +26,12 @@ _FENCE = re.compile(r"(?P<indent> *)(?P<fence>`{3,}|~{3,}) *(?P<info>[^`]*)")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its text, and the number of the line where the text begins."""
+    """A fenced block: its language, its text, the number of the line where the text begins, and its title."""
 
     language: str
     text: str
     line: int
+    title: str = ""
 
 
 class ExampleError(AssertionError):
@@ -49,7 +52,8 @@ def blocks(text: str) -> Iterator[Block]:
         end = next((place for place in range(at, len(lines)) if closing.fullmatch(lines[place])), len(lines))
         inside = [line.removeprefix(opened["indent"]) for line in lines[at:end]]
         words = opened["info"].strip("{} ").split()
-        yield Block(words[0].lstrip(".") if words else "", "\n".join(inside), at + 1)
+        title = re.search(r"""title=["']([^"']*)""", opened["info"])
+        yield Block(words[0].lstrip(".") if words else "", "\n".join(inside), at + 1, title[1] if title else "")
         at = end + 1
 
 
@@ -60,6 +64,8 @@ def run(page: Path, folder: Path) -> None:
         for block in blocks(page.read_text(encoding="utf-8")):
             if block.language == "console":
                 _console(page, block)
+            elif block.language == "python" and block.title:
+                Path(block.title).write_text(block.text + "\n", encoding="utf-8")
             elif block.language == "python":
                 # The empty lines make a traceback show the line of the page.
                 exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), space)

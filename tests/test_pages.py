@@ -136,6 +136,13 @@ def test_blocks_in_lists_and_longer_fences() -> None:
     assert list(commands(second)) == [(10, "yes", "  in")]
 
 
+def test_a_block_with_a_title_is_written_and_not_run(tmp_path: Path) -> None:
+    _run(
+        '```python title="made.py"\nraise SystemExit\n```\n\n```console\n$ cat made.py\nraise SystemExit\n```\n',
+        tmp_path,
+    )
+
+
 def test_links_of_all_kinds_are_found() -> None:
     text = (
         '[a](one.md "Title") ![b](two.png) [![c](three.png)](four.md#x) [d][ref]\n\n[ref]: five.md\n'

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import InputError
 from discreet.tabular.files import codevalue, jj, own, rda, tab
 from discreet.tabular.table import Table
 
-_READ = {
-    ".jj": "numbered cells and relations",
-    ".jj.gz": "the same, compressed",
-    ".parquet": "our own",
-    ".csv": "our own, with NAME.table.json beside it",
-    ".tab": "τ-ARGUS's, with its .rda",
-}
-_WRITTEN = {**_READ, ".txt": "τ-ARGUS's code-value output"}
+
+@dataclass(frozen=True)
+class Format:
+    """A format of table files; a new one is a module with these functions and an entry in FORMATS.
+
+    Parameters
+    ----------
+    words : str
+        What it is, for messages that list the formats.
+    render : callable
+        Every file that writing a table to a path makes, with its content.
+    read : callable, optional
+        The table in a file; a format without it can only be written.
+    """
+
+    words: str
+    render: Callable[[Table, Path], dict[Path, bytes]]
+    read: Callable[[Path], Table] | None = None
 
 
 def check_table_format(path: str | Path, *, writing: bool = False) -> str:
@@ -30,7 +42,7 @@ def check_table_format(path: str | Path, *, writing: bool = False) -> str:
         Whether it is to be written; some formats can be written but not read.
     """
     name = Path(path).name.lower()
-    known = _WRITTEN if writing else _READ
+    known = {suffix: one.words for suffix, one in FORMATS.items() if writing or one.read is not None}
     for suffix in sorted(known, key=len, reverse=True):
         if name.endswith(suffix) and name != suffix:
             return suffix
@@ -55,14 +67,13 @@ def read_table(path: str | Path, *, meta: str | Path | None = None) -> Table:
     """
     path = Path(path)
     suffix = check_table_format(path)
-    if meta is not None and suffix != ".tab":
+    if meta is None:
+        read = FORMATS[suffix].read
+        assert read is not None, "check_table_format lets only names of readable formats pass"
+        return read(path)
+    if suffix != ".tab":
         raise InputError(f"{path.name}: only a .tab table has metadata in a .rda file; leave {Path(meta).name} out")
-    if suffix == ".tab":
-        return tab.read(path, rda.read(metadata_beside(path) if meta is None else meta))
-    if suffix.startswith(".jj"):
-        return jj.read(path)
-
-    return own.read(path)
+    return tab.read(path, rda.read(meta))
 
 
 def table_from(table: object, meta: str | Path | None = None) -> Table:
@@ -85,19 +96,7 @@ def render(table: Table, path: str | Path) -> dict[Path, bytes]:
         The name of the file; its suffix says the format.
     """
     path = Path(path)
-    suffix = check_table_format(path, writing=True)
-    if suffix in (".parquet", ".csv"):
-        return own.render(table, path)
-    if suffix == ".tab":
-        files = tab.files(table, path.name[: -len(suffix)])
-        named = {f"{path.name[: -len(suffix)]}.tab": path.name}
-        return {path.with_name(named.get(name, name)): text.encode() for name, text in files.items()}
-    if suffix == ".txt":
-        return {path: codevalue.text(table).encode()}
-
-    data = jj.text(table).encode()
-    # Without the time, so that the same table makes the same file.
-    return {path: gzip.compress(data, mtime=0) if suffix == ".jj.gz" else data}
+    return FORMATS[check_table_format(path, writing=True)].render(table, path)
 
 
 def metadata_beside(path: Path) -> Path:
@@ -110,3 +109,27 @@ def metadata_beside(path: Path) -> Path:
     raise InputError(
         f"{path.name}: there is no {wanted} beside it to say what its columns are; name it by --meta (meta=)"
     )
+
+
+def _render_tab(table: Table, path: Path) -> dict[Path, bytes]:
+    # The suffix may be in capitals; the files beside it are named like it.
+    name = path.name[: -len(".tab")]
+    files = {path.name if one == f"{name}.tab" else one: text for one, text in tab.files(table, name).items()}
+    return {path.with_name(one): text.encode() for one, text in files.items()}
+
+
+FORMATS = {
+    ".jj": Format("numbered cells and relations", lambda table, path: {path: jj.text(table).encode()}, jj.read),
+    ".jj.gz": Format(
+        "the same, compressed",
+        # Without the time, so that the same table makes the same file.
+        lambda table, path: {path: gzip.compress(jj.text(table).encode(), mtime=0)},
+        jj.read,
+    ),
+    ".parquet": Format("our own", own.render, own.read),
+    ".csv": Format("our own, with NAME.table.json beside it", own.render, own.read),
+    ".tab": Format(
+        "τ-ARGUS's, with its .rda", _render_tab, lambda path: tab.read(path, rda.read(metadata_beside(path)))
+    ),
+    ".txt": Format("τ-ARGUS's code-value output", lambda table, path: {path: codevalue.text(table).encode()}),
+}
