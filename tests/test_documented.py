@@ -1,5 +1,6 @@
 """Nothing can be used that the manual does not speak of."""
 
+import pkgutil
 import re
 from pathlib import Path
 
@@ -37,6 +38,16 @@ def test_the_picture_and_the_tree_of_the_rooms_are_up_to_date() -> None:
     page = architecture.PAGE.read_text(encoding="utf-8")
     assert architecture.page(page) == page, "run: python tools/architecture.py"
     assert architecture.tree() in page
+
+
+def test_the_walks_name_what_is_there() -> None:
+    rooms = {room for names in architecture.rooms().values() for room in names}
+    text = architecture.PAGE.read_text(encoding="utf-8")
+    named = [name for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", text) if name.split(".")[0] in rooms]
+    assert named
+    for name in named:
+        if not name.endswith(".py"):
+            assert pkgutil.resolve_name(f"discreet.{name}"), name
 
 
 def test_the_glossary_is_sorted_and_has_what_pages_link_to() -> None:
