@@ -125,7 +125,7 @@ def _memetic(points: Floats) -> dict[str, Any]:
 def _passes(points: Floats) -> dict[str, Any]:
     """The first partition and some passes of the search in blocks, which small data would be searched without."""
     _warm_up(1)
-    process = Blocks(Memetic(large=1), points, K, Run(seed=1, threads=1))
+    process = Memetic(large=1)._blocks(points, K, Run(seed=1, threads=1))
     cpu = wall = 0.0
     while True:
         with clocked() as spent:

@@ -15,7 +15,7 @@ from discreet.microdata.methods.tour import Tour
 from discreet.microdata.methods.univariate import Univariate
 from discreet.microdata.methods.vmdav import Vmdav
 
-AT_MOST_2K = [
+AT_MOST_2K: list[Construction] = [
     Mdav(),
     Mdav(ending="chapter"),
     Md(),
@@ -25,7 +25,7 @@ AT_MOST_2K = [
     Tour(order="mdav"),
     Univariate(),
 ]
-ANY_SIZE = [Vmdav(), Vmdav(gamma=0.0), Vmdav(gamma=0.2), Vmdav(gamma=100.0)]
+ANY_SIZE: list[Construction] = [Vmdav(), Vmdav(gamma=0.0), Vmdav(gamma=0.2), Vmdav(gamma=100.0)]
 
 
 @st.composite

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet.errors import InputError
 from discreet.methods import names
-from discreet.microdata.partition import Partition
+from discreet.microdata.solving import Partition
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.integers(2, 5))

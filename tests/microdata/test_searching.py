@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,14 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
-from discreet.evolution.process import Finished
+from discreet.evolution.process import Together
 from discreet.kernels.arrays import Floats, Ints
-from discreet.microdata import running as searching
 from discreet.microdata.memetic.memetic import Memetic
-from discreet.microdata.method import Run, begin
+from discreet.microdata.method import Method, Run, begin
+from discreet.microdata.methods.mdav import Mdav
 from discreet.microdata.options import Settings
-from discreet.microdata.running import solve
+from discreet.microdata.solving import begin_parts
+from discreet.running import SearchOptions, run
 from partitions import any_partition, check_sizes, cloud, no_worse
 
 FRAME = pl.DataFrame(cloud(40, 3, "scattered", 1), schema=["a", "b", "c"]).with_columns(
@@ -158,54 +158,39 @@ def test_strata_are_searched_side_by_side_and_threads_change_nothing() -> None:
             assert FRAME["stratum"].gather(np.flatnonzero(release.labels == group)).n_unique() == 1
 
 
-def solved(method: Any, parts: list[Floats], tell: Callable[[float], None] = lambda _: None, **more: Any) -> Any:
-    return solve("named", method, parts, Settings(3, steps=4), tell, **more)
+def begun(
+    method: Method, parts: list[Floats], starts: list[Ints | None] | None = None, heard: list[float] | None = None
+) -> Together[Ints]:
+    tell = (lambda _: None) if heard is None else heard.append
+    return begin_parts(method, parts, Settings(3), tell, starts or [None] * len(parts))
 
 
 def test_every_part_has_its_own_groups_and_its_own_start() -> None:
     parts = [cloud(n, 2, "scattered", n) for n in (4, 30, 50)]
-    starts: list[Ints | None] = [np.zeros(4, np.int64), any_partition(30, 3, 1), None]
-    found = solved(Memetic(), parts, starts=starts)
-    assert [len(labels) for labels in found.labels] == [4, 30, 50]
-    assert found.labels[0].tolist() == [0, 0, 0, 0]  # fewer than 2k: no choice
-    check_sizes(found.labels[1], 30, 3)
-    assert no_worse(parts[1], found.labels[1], any_partition(30, 3, 1))
-    assert found.search["method"] == "named"
-    assert found.bound is None
+    process = begun(Memetic(), parts, [np.zeros(4, np.int64), any_partition(30, 3, 1), None])
+    run(process, SearchOptions(steps=4))
+    labels = process.answer()
+    assert [len(own) for own in labels] == [4, 30, 50]
+    assert labels[0].tolist() == [0, 0, 0, 0]  # fewer than 2k: no choice
+    check_sizes(labels[1], 30, 3)
+    assert no_worse(parts[1], labels[1], any_partition(30, 3, 1))
+    assert process.bound is None
 
 
 def test_all_parts_without_a_choice_are_finished_before_they_begin() -> None:
+    process = begun(Memetic(), [cloud(5, 2, "scattered", 1), np.zeros((9, 0))])
+    outcome = run(process, SearchOptions(steps=4))
+    assert process.answer()[0].tolist() == [0] * 5
+    assert np.bincount(process.answer()[1]).tolist() == [3, 3, 3]
+    assert (outcome.stopped, outcome.steps) == ("finished", 0)
+
+
+def test_a_construction_tells_how_far_along_all_parts_are() -> None:
     heard: list[float] = []
-    found = solved(Memetic(), [cloud(5, 2, "scattered", 1), np.zeros((9, 0))], heard.append)
-    assert found.labels[0].tolist() == [0] * 5
-    assert np.bincount(found.labels[1]).tolist() == [3, 3, 3]
-    assert (found.search["stopped"], found.search["steps"]) == ("finished", 0)
+    assert begun(Mdav(), [cloud(n, 2, "scattered", n) for n in (30, 50)], heard=heard).finished
+    assert heard == sorted(heard)
+    assert 30 / 80 in heard
     assert heard[-1] == 1.0
-
-
-@dataclass(frozen=True)
-class Proves:
-    """A method that proves a bound."""
-
-    bound: float = 2.0
-
-    def search(self, points: Floats, k: int, run: Run) -> Any:
-        process: Any = Finished(any_partition(len(points), k, run.seed), 5.0)
-        process.bound = self.bound
-        return process
-
-
-def test_bounds_of_all_parts_are_added_up() -> None:
-    parts = [cloud(30, 2, "scattered", 1), cloud(40, 2, "scattered", 2)]
-    assert solved(Proves(), parts).bound == 4.0
-
-
-def test_time_that_the_start_takes_is_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    stops = []
-    monkeypatch.setattr("discreet.microdata.running.MaxSeconds", lambda seconds: stops.append(seconds))
-    searching._stop(Settings(3, time=10.0), 4.0)
-    searching._stop(Settings(3, time=10.0), 40.0)
-    assert stops == [6.0, searching.INSTANT]
 
 
 def test_a_case_without_a_choice_is_begun_and_over() -> None:

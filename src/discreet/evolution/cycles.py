@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -42,11 +43,19 @@ class Cycles:
     first: int
     growth: float
 
+    def length(self, cycle: int) -> int:
+        """Epochs of the cycle of a number, from 0 on."""
+        return int(self.first * self.growth**cycle)
+
+    def places(self, cycle: int) -> Iterator[Place]:
+        """The places of a cycle, in their order."""
+        length = self.length(cycle)
+        return (Place(cycle, epoch, length) for epoch in range(length))
+
     def place(self, epoch: int) -> Place:
         """Where the epoch of a number, from 0 on, stands."""
-        cycle, length = 0, self.first
-        while epoch >= length:
-            epoch -= length
+        cycle = 0
+        while epoch >= self.length(cycle):
+            epoch -= self.length(cycle)
             cycle += 1
-            length = int(self.first * self.growth**cycle)
-        return Place(cycle, epoch, length)
+        return Place(cycle, epoch, self.length(cycle))

@@ -67,9 +67,9 @@ class Search(ABC, Generic[Answer_co]):
     ends, exactly where it would have. A search that never calls `_begin_phase` can be entered after every epoch.
     """
 
-    _phase: State | None = None  # the state at the beginning of the phase under way
-    _since = 0  # epochs done since then
-    _under_way: Iterator[None] | None = None
+    _phase_state: State | None = None  # the state at the beginning of the phase under way
+    _epochs_since = 0  # epochs done since then
+    _generator: Iterator[None] | None = None
 
     @property
     @abstractmethod
@@ -104,9 +104,9 @@ class Search(ABC, Generic[Answer_co]):
 
     def epochs(self) -> Iterator[None]:
         """The epochs still to come: one iterator, however often it is asked for."""
-        if self._under_way is None:
-            self._under_way = self._counted()
-        return self._under_way
+        if self._generator is None:
+            self._generator = self._counted()
+        return self._generator
 
     def advance(self) -> None:
         """Do one epoch, if there is any."""
@@ -114,25 +114,28 @@ class Search(ABC, Generic[Answer_co]):
 
     def save(self) -> State:
         """The state at the beginning of the phase under way, and how many epochs to do again."""
-        phase = self._state() if self._phase is None else self._phase
+        phase = self._state() if self._phase_state is None else self._phase_state
         copies = {key: value.copy() if isinstance(value, np.ndarray) else value for key, value in phase.items()}
-        return inside("phase", copies) | {"since": self._since}
+        return inside("phase", copies) | {"since": self._epochs_since}
 
     def load(self, state: State) -> None:
         """Go on from a saved state."""
         self._restore(part("phase", state))
-        self._under_way, self._phase, self._since = None, None, 0
+        self._generator, self._phase_state, self._epochs_since = None, None, 0
         for _ in range(int(cast("int", state["since"]))):
             next(self.epochs())
 
     def _begin_phase(self) -> None:
         """Keep the state: from here the search can be resumed."""
-        self._phase, self._since = self._state(), 0
+        self._phase_state, self._epochs_since = self._state(), 0
 
     def _counted(self) -> Iterator[None]:
-        for _ in self._epochs():
-            self._since += self._phase is not None
-            yield
+        if not self.finished:
+            for _ in self._epochs():
+                self._epochs_since += self._phase_state is not None
+                yield
+                if self.finished:
+                    return
 
 
 class Finished(Generic[Answer_co]):

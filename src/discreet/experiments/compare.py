@@ -29,7 +29,7 @@ from discreet.experiments.statistics import compare as ranked
 from discreet.kernels.partitions.groups import total_sse
 from discreet.methods import make, names
 from discreet.microdata.method import Points, Run, begin
-from discreet.microdata.running import warm_up
+from discreet.microdata.solving import warm_up
 from discreet.tables.suppress import suppress
 
 
@@ -121,7 +121,7 @@ def grouped(
         method = make(entrant.method, entrant.params)
         warm_up(method, points.shape[1], k, {len(points)})
         start, work = clock.perf_counter(), clock.process_time()
-        process = begin(method, points, k, Run(seed=seed, time=time, steps=steps, threads=1))
+        process = begin(method, points, k, Run(seed=seed, threads=1))
         begun = clock.perf_counter() - start
         outcome = evolve(process, _stop(time - begun, steps))
     except DiscreetError as error:

@@ -20,9 +20,9 @@ from discreet.kernels.partitions.group_release import cluster_means, lost, pinne
 from discreet.measures.change import LAST_PLACES
 from discreet.measures.choices import Choices
 from discreet.measures.interval import RECORD_WISE, RELATIVE, WIDTHS, interval_disclosure
-from discreet.methods import make
 from discreet.microdata.aggregate import aggregate
 from discreet.microdata.method import Method, Run, begin
+from discreet.microdata.solving import choose
 
 Floats = NDArray[np.float64]
 
@@ -171,19 +171,19 @@ class Inner:
     @classmethod
     def named(cls, name: str, params: Mapping[str, Any], steps: int | None = None, seed: int = 0) -> Inner:
         """The method of a name; "auto" is the best there is."""
-        name = "memetic" if name == "auto" else name
-        return cls(name, make(name, params), STEPS if steps is None else steps, seed)
+        name, method = choose(name, params)
+        return cls(name, method, STEPS if steps is None else steps, seed)
 
     @property
     def searches(self) -> bool:
         """Whether it is a search, whose groups depend on steps and seed."""
-        return hasattr(self.method, "search")
+        return self.method.searches
 
     def assign(self, points: NDArray[np.float64], classes: Sequence[Ints], k: int) -> Ints:
         """The cluster of each record; the clusters of all classes are numbered through."""
         labels = np.empty(len(points), np.int64)
         clusters = 0
-        run = Run(seed=self.seed, steps=self.steps)
+        run = Run(seed=self.seed)
         for rows in classes:
             process = begin(self.method, np.ascontiguousarray(points[rows]), k, run)
             for _ in range(self.steps):

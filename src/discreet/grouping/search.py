@@ -36,7 +36,7 @@ from discreet.kernels.space.group_linkage import chances, fill_distances, neares
 from discreet.measures.choices import Choices
 from discreet.microdata.options import Settings
 from discreet.microdata.protection import parameters
-from discreet.microdata.running import warm_up
+from discreet.microdata.solving import warm_up
 from discreet.release.evidence import describe_input, evidence
 
 

@@ -1,13 +1,11 @@
-"""What a partition method is, and what it is given besides the points.
-
-Partitions as a search sees them: one that is settled at once, one to start from, one that is begun.
-"""
+"""What a partition method is, what it is given besides the points, and how its search begins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
 from dataclasses import Field, dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,60 +23,61 @@ def _ignore(_fraction: float) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """The conditions of one run: where chance comes from, what it may cost, who listens.
+    """The conditions of one run of a method: where chance comes from, how many threads, who listens, where to start.
 
     Parameters
     ----------
     seed : int
         Seed of every random choice.
-    time : float
-        Seconds of search; a method that is no search runs to its end.
-    steps : int, optional
-        Steps of search instead of a time.
     threads : int
         Threads a method may use; the result does not depend on it.
     progress : callable
-        Told how far along the run is, in [0, 1].
+        Told how far along a construction is, in [0, 1].
     start : array of int, optional
         A k-partition to start from, labels 0 to g−1; a search gives nothing worse.
     """
 
     seed: int = 0
-    time: float = 10.0
-    steps: int | None = None
     threads: int = 1
     progress: Callable[[float], None] = _ignore
     start: Labels | None = None
 
 
-class Parameters(Protocol):
-    """What all methods are: frozen dataclasses of their parameters."""
+class Method(ABC):
+    """A way to partition points into groups of at least k: a frozen dataclass whose fields are its parameters."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    # Whether it goes on finding better partitions, and can start from a given one.
+    searches: ClassVar[bool] = True
+
+    @abstractmethod
+    def search(self, points: Points, k: int, run: Run) -> Process[Labels]:
+        """Begin the search; n ≥ 2k points of at least one attribute, finite, as rows of a C-ordered matrix."""
+
+    def rehearse(self, points: Points, k: int, sizes: Collection[int]) -> None:
+        """Do on a few points all that a search of parts of these sizes does, so that it is compiled."""
+        process = begin(self, points, k, Run())
+        next(process.epochs(), None)
+        process.answer()
 
 
-class Construction(Parameters, Protocol):
-    """A way to partition points into groups of at least k that runs to its end."""
+class Construction(Method):
+    """A method that runs to its end: its search is finished when it begins."""
 
+    searches = False
+
+    @abstractmethod
     def assign(self, points: Points, k: int, run: Run) -> Labels:
-        """Give each point the number of its group; n ≥ 2k points, finite, as rows of a C-ordered matrix."""
-        ...
-
-
-class Search(Parameters, Protocol):
-    """A way to partition points that can be stopped at any time, and goes on finding better ones."""
+        """Give each point the number of its group."""
 
     def search(self, points: Points, k: int, run: Run) -> Process[Labels]:
-        """Begin the search; n ≥ 2k points of at least one attribute, as for a construction."""
-        ...
-
-
-Method = Construction | Search
+        """Construct the partition."""
+        labels = self.assign(points, k, run)
+        return Finished(labels, float(within_sse(points, labels)))
 
 
 def begin(method: Method, points: Points, k: int, run: Run) -> Process[Labels]:
-    """Begin the search of a method; a method that is none is done at once, and so is a case without a choice."""
-
+    """Begin the search of a method; a case without a choice is finished at once."""
     count, width = points.shape
     if width == 0:  # all records are alike
         return Finished((np.arange(count) // k).clip(max=count // k - 1), 0.0, 0.0)
@@ -86,16 +85,16 @@ def begin(method: Method, points: Points, k: int, run: Run) -> Process[Labels]:
         labels = np.zeros(count, np.int64)
         cost = float(within_sse(points, labels))
         return Finished(labels, cost, cost)
-    if hasattr(method, "search"):
-        process: Process[Labels] = method.search(points, k, run)
-        return process
-    labels = method.assign(points, k, run)
-    return Finished(labels, float(within_sse(points, labels)))
+    return method.search(points, k, run)
 
 
-def fitted(labels: Labels, k: int) -> Labels:
-    """A k-partition with its groups of 2k and more cut into several, which never raises the SSE."""
+def renumber(labels: NDArray[Any]) -> Labels:
+    """Labels 0 to g−1 in the order of the given ones."""
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
+
+def split_large(labels: Labels, k: int) -> Labels:
+    """Cut the groups of 2k and more of a k-partition into several, which never raises the SSE."""
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
     place = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # of a record in its group

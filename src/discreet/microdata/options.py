@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,35 +9,33 @@ from typing import Any
 from discreet.columns import Config
 from discreet.data.roles import MISSING
 from discreet.errors import InputError, whole
-
-DEFAULT_SECONDS = 10.0
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
+from discreet.running import SearchOptions
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Options of a protection; a wrong one names itself, its value and what is allowed."""
+class Settings(SearchOptions):
+    """Options of a protection, those of its search among them; a wrong one names itself, its value and what is allowed.
+
+    Parameters
+    ----------
+    k : int
+        Least size of a group.
+    missing : str
+        What becomes of missing values.
+    method : str
+        Name of the method.
+    params : mapping
+        Parameters of the method.
+    """
 
     k: int
     missing: str = "separate"
     method: str = "auto"
     params: Mapping[str, Any] = field(default_factory=dict)
-    time: float = field(default_factory=lambda: DEFAULT_SECONDS)
-    steps: int | None = None
-    seed: int = 0
-    threads: int = field(default_factory=_processors)
 
     def __post_init__(self) -> None:
-        for name, least in (("k", 2), ("seed", 0), ("threads", 1), ("steps", 1)):
-            if name != "steps" or self.steps is not None:
-                object.__setattr__(self, name, whole(name, getattr(self, name), least))
-        if isinstance(self.time, bool) or not isinstance(self.time, int | float) or not 0 < self.time < math.inf:
-            raise InputError(f"time must be a positive number of seconds, not {self.time!r}")
+        object.__setattr__(self, "k", whole("k", self.k, 2))
+        super().__post_init__()
         if self.missing not in MISSING:
             raise InputError(f"missing must be one of {', '.join(MISSING)}, not {self.missing!r}")
         if not isinstance(self.method, str):

@@ -27,8 +27,7 @@ from discreet.measures.pair import Pair
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, blanks
 from discreet.microdata.options import Settings
-from discreet.microdata.partition import partition_of
-from discreet.microdata.running import View, group_views
+from discreet.microdata.solving import View, partition_of, solve
 from discreet.release.evidence import describe_input, evidence
 from discreet.release.release import Release
 from discreet.verification.promise import Promise, check
@@ -82,10 +81,10 @@ def release_of(
         for column, attribute in enumerate(attributes)
     ]
     views = [View(_points(embedding, kept, group.columns), group.classes) for group in groups]
-    grouped = group_views(views, settings, tell, start=start, checkpoint=checkpoint, bound=bound)
+    solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=bound)
     home = {column: number for number, group in enumerate(groups) for column in group.columns}
     released = [
-        attribute.round_values(aggregate(attribute, grouped.partitions[home[column]].labels))
+        attribute.round_values(aggregate(attribute, solution.partitions[home[column]].labels))
         for column, attribute in enumerate(kept)
     ]
     by = declarations.names("by")
@@ -102,12 +101,12 @@ def release_of(
     verification = check(frame, promise)
     if not verification:
         raise PromiseNotKept(f"the release is refused. {verification.words()}")
-    sizes = np.concatenate([partition.sizes for partition in grouped.partitions])
+    sizes = np.concatenate([partition.sizes for partition in solution.partitions])
     if len(groups) > 1:
         # Nothing is promised across groups: what an intruder who combines them finds is always told.
         asked = (*asked, "dld")
     measures = judge(dataset, declarations, attributes, released, asked, tell) | {
-        "partition_il": grouped.il,
+        "partition_il": solution.il,
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),
         "largest_group": int(sizes.max()),
@@ -118,8 +117,8 @@ def release_of(
     account = evidence(
         "microdata",
         parameters=parameters(settings, declarations, attributes, promise.groups),
-        search=grouped.search,
-        bound=grouped.bound,
+        search=solution.search,
+        bound=solution.bound,
         measures=measures,
         promise=promise.as_dict(),
         verification=verification.as_dict(),
@@ -127,7 +126,7 @@ def release_of(
         notes=notes + constant,
     )
     data = dataset.restore(frame, declarations.names("confidential", "by"))
-    labels = [partition.labels for partition in grouped.partitions]
+    labels = [partition.labels for partition in solution.partitions]
     return Release(
         data,
         labels[0] if len(labels) == 1 else np.column_stack(labels),

@@ -101,8 +101,8 @@ def refine(
     from discreet.measures.pair import align
     from discreet.microdata.classes import attribute_groups
     from discreet.microdata.options import Settings
-    from discreet.microdata.partition import choose
     from discreet.microdata.protection import declare, read_attributes, release_of
+    from discreet.microdata.solving import choose
 
     columns, search = sort_keywords(refine, keywords, ColumnKeywords, SearchKeywords)
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
@@ -138,7 +138,7 @@ def refine(
             )
     settings = Settings.settle(said, k=k, missing=columns.get("missing"), method=method, params=params, **search)
     chosen, optimiser = choose(settings.method, settings.params)
-    if not hasattr(optimiser, "search"):
+    if not optimiser.searches:
         raise InputError(
             f"the method {chosen} does not start from given groups; leave the method out, or name a search"
         )

@@ -22,13 +22,13 @@ SEEDS = st.integers(0, 2**32)
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small blocks, a few of them in an epoch."""
-    monkeypatch.setattr(large, "FIRST", 60)
-    monkeypatch.setattr(large, "WIDTH", 10)
-    monkeypatch.setattr(large, "EPOCH", 200)
+    monkeypatch.setattr(large, "START_BLOCK_RECORDS", 60)
+    monkeypatch.setattr(large, "BLOCK_GROUPS", 10)
+    monkeypatch.setattr(large, "EPOCH_RECORDS", 200)
 
 
 def begun(points: Floats, k: int, run: Run | None = None, epochs: int = 0) -> Blocks:
-    process = Blocks(Memetic(), points, k, run or Run())
+    process = Memetic()._blocks(points, k, run or Run())
     for _ in range(epochs):
         next(process.epochs(), None)
     return process
@@ -63,12 +63,11 @@ def test_passes_draw_other_borders_and_go_through_all_blocks() -> None:
     drawn = []
     for _ in range(30):
         next(process.epochs(), None)
-        state = process.save()
-        blocks = len(np.asarray(state["starts"])) - 1
+        blocks = len(process._starts) - 1
         assert blocks >= 32
-        assert 0 < int(state["next"]) <= blocks
-        if state["next"] == blocks:
-            drawn.append(np.asarray(state["starts"]).tolist())
+        assert 0 < process._next <= blocks
+        if process._next == blocks:
+            drawn.append(process._starts.tolist())
     assert len(drawn) > 3
     assert all(one != other for one, other in pairwise(drawn))
     homes = []

@@ -1,5 +1,7 @@
 """Islands: what they share and inherit, through all phases of the search."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,8 +16,8 @@ from discreet.kernels.space.lists import neighbour_lists
 from discreet.microdata.memetic import islands, regions
 from discreet.microdata.memetic.islands import Islands
 from discreet.microdata.memetic.memetic import Memetic
-from discreet.microdata.memetic.regions import recombined
-from discreet.microdata.method import Run
+from discreet.microdata.memetic.regions import recombine
+from discreet.microdata.method import Run, renumber
 from discreet.microdata.methods.mdav import Mdav
 from evolution.searches import same
 from partitions import any_partition, cases, check_cost, check_sizes, cloud, groups_of, no_worse, optimum, plain_sse
@@ -27,9 +29,9 @@ SEEDS = st.integers(0, 2**32)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short cycles that all end with regions and a bit of a proof."""
     monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.3))
-    monkeypatch.setattr(islands, "RIPE", 0)
+    monkeypatch.setattr(islands, "FIRST_REGION_CYCLE", 0)
     monkeypatch.setattr(islands, "PROVABLE", {3: (1000, 0)})
-    monkeypatch.setattr(islands, "PROOFS", 3)
+    monkeypatch.setattr(islands, "PROOF_EPOCHS", 3)
 
 
 def noted(points: Floats, k: int, start: Ints, steps: int, seed: int) -> Pool:
@@ -40,35 +42,46 @@ def noted(points: Floats, k: int, start: Ints, steps: int, seed: int) -> Pool:
     return pool
 
 
+def spy(process: Islands, name: str, called: set[str]) -> None:
+    """Take note when a method of a search is called."""
+    method = getattr(process, name)
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        called.add(name)
+        return method(*arguments, **named)
+
+    setattr(process, name, call)
+
+
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("kind", ["scattered", "crowded", "constant", "outlier"])
 @pytest.mark.parametrize("k", [3, 5])
 def test_the_best_never_gets_worse_and_costs_what_it_says_through_all_phases(kind: str, k: int) -> None:
     points = cloud(230, 2, kind, k)
-    process = Islands(Memetic(islands=3), points, k, Run(seed=1))
-    phases = set()
+    process = Memetic(islands=3)._islands(points, k, Run(seed=1))
+    phases: set[str] = set()
+    for name in ("_anneal", "_recombine_regions", "_prove"):
+        spy(process, name, phases)
     cost = process.cost
     for _ in range(25):
         next(process.epochs(), None)
-        state = process.save()
-        phases.add("regions" if process._pending else "proof" if process._proofs else "annealing")
-        best = np.asarray(state["best"])
+        best = process._best
         check_sizes(best, 230, k)
         check_cost(process.cost, points, best)
         assert process.cost <= cost
         cost = process.cost
-        for number in range(3):
-            check_sizes(np.unique(np.asarray(state[f"{number}.groups.labels"]), return_inverse=True)[1], 230, k)
+        for island in process._islands:
+            check_sizes(renumber(island.groups.labels), 230, k)
         answer = process.answer()
         check_sizes(answer, 230, k)
         assert no_worse(points, answer, best)
-    assert phases == {"annealing", "regions"} | ({"proof"} if k == 3 else set())
+    assert phases == {"_anneal", "_recombine_regions"} | ({"_prove"} if k == 3 else set())
 
 
 @pytest.mark.usefixtures("hasty")
 def test_the_answer_can_be_asked_for_at_any_time_and_changes_nothing() -> None:
     points = cloud(230, 3, "scattered", 1)
-    asked, left = (Islands(Memetic(), points, 3, Run(seed=2)) for _ in range(2))
+    asked, left = (Memetic()._islands(points, 3, Run(seed=2)) for _ in range(2))
     for _ in range(10):
         next(asked.epochs(), None)
         np.testing.assert_array_equal(asked.answer(), asked.answer())
@@ -81,7 +94,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
     points = cloud(230, 3, "scattered", 1)
     states = []
     for threads in (1, 2, 5):
-        process = Islands(Memetic(islands=3), points, 3, Run(seed=2, threads=threads))
+        process = Memetic(islands=3)._islands(points, 3, Run(seed=2, threads=threads))
         for _ in range(15):
             next(process.epochs(), None)
         states.append(process.save())
@@ -93,13 +106,13 @@ def test_the_number_of_threads_changes_nothing() -> None:
 def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None:
     points = cloud(230, 2, "scattered", 3)
     method = Memetic()
-    process = Islands(method, points, 3, Run(seed=4))
+    process = method._islands(points, 3, Run(seed=4))
     kept = []
     for _ in range(14):
         kept.append((process.save(), process.cost, process.answer()))
         next(process.epochs(), None)
     for begun, (state, cost, answer) in enumerate(kept):
-        resumed = Islands(method, points, 3, Run(seed=99))  # the seed is in the state
+        resumed = method._islands(points, 3, Run(seed=99))  # the seed is in the state
         resumed.load(state)
         assert resumed.cost == cost
         np.testing.assert_array_equal(resumed.answer(), answer)
@@ -114,12 +127,12 @@ def test_a_search_that_finds_nothing_more_is_finished(monkeypatch: pytest.Monkey
     monkeypatch.setattr(islands, "CYCLES", Cycles(3, 1.0))
     monkeypatch.setattr(islands, "PROVABLE", {})
     points = cloud(9, 2, "scattered", 1)
-    process = Islands(Memetic(), points, 3, Run())
+    process = Memetic()._islands(points, 3, Run())
     epochs = 0
     while not process.finished:
         next(process.epochs(), None)
         epochs += 1
-    assert epochs >= 3 * islands.PATIENCE
+    assert epochs >= 3 * islands.MOST_IDLE_CYCLES
     assert process.bound is None
     assert process.cost == pytest.approx(optimum(points, 3))
 
@@ -133,7 +146,7 @@ def test_a_bound_is_never_above_the_optimum_and_ends_the_search_where_it_meets_i
     monkeypatch.setattr(islands, "PROVABLE", {k: (100, 0)})
     points = cloud(9, 2, kind, k)
     least = optimum(points, k)
-    process = Islands(Memetic(), points, k, Run())
+    process = Memetic()._islands(points, k, Run())
     for _ in range(400):
         next(process.epochs(), None)
         assert process.bound is None or process.bound <= least * (1 + 1e-9)
@@ -148,14 +161,14 @@ def test_a_bound_is_never_above_the_optimum_and_ends_the_search_where_it_meets_i
 
 def test_a_memory_that_is_nearly_full_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.0))
-    monkeypatch.setattr(islands, "MEMORY", 1)
+    monkeypatch.setattr(islands, "GROUPS_PER_RECORD", 1)
     monkeypatch.setattr(islands, "PROVABLE", {})
     points = cloud(60, 2, "scattered", 1)
-    process = Islands(Memetic(heat=1.0), points, 3, Run())
+    process = Memetic(heat=1.0)._islands(points, 3, Run())
     filled = []
     for _ in range(40):
         next(process.epochs(), None)
-        filled.append(len(np.asarray(process.save()["0.pool.sizes"])))
+        filled.append(int(process._islands[0].pool.filled[0]))
     assert max(filled) <= 60
     assert 0 in filled
 
@@ -166,7 +179,7 @@ def test_putting_a_region_together_anew_is_never_worse(case: tuple[Floats, int],
     points, k = case
     labels = any_partition(len(points), k, seed)
     pools = [noted(points, k, labels, 60, seed), noted(points, k, any_partition(len(points), k, seed + 1), 60, seed)]
-    new = recombined(points, labels, pools, seed % len(points))
+    new = recombine(points, labels, pools, seed % len(points))
     check_sizes(new, len(points), k)
     assert no_worse(points, new, labels)
     known = {frozenset(pool.members[i, : pool.sizes[i]].tolist()) for pool in pools for i in range(pool.filled[0])}
@@ -174,10 +187,10 @@ def test_putting_a_region_together_anew_is_never_worse(case: tuple[Floats, int],
 
 
 def test_outside_the_region_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "REACH", 30)
+    monkeypatch.setattr(regions, "REGION_RECORDS", 30)
     points = cloud(150, 2, "scattered", 1)
     labels, pool = Mdav().assign(points, 3, Run()), noted(points, 3, any_partition(150, 3, 1), 2000, 1)
-    new = recombined(points, labels, [pool], 7)
+    new = recombine(points, labels, [pool], 7)
     changed = {record for group in groups_of(labels) - groups_of(new) for record in group}
     assert 0 < len(changed) < 35
 
@@ -186,8 +199,8 @@ def test_a_region_with_too_many_known_groups_is_drawn_smaller(monkeypatch: pytes
     points = cloud(150, 2, "scattered", 1)
     labels, pool = Mdav().assign(points, 3, Run()), noted(points, 3, any_partition(150, 3, 1), 2000, 1)
     for known in (0, 1, 20, 200):
-        monkeypatch.setattr(regions, "KNOWN", known)
-        new = recombined(points, labels, [pool], 7)
+        monkeypatch.setattr(regions, "MOST_KNOWN_GROUPS", known)
+        new = recombine(points, labels, [pool], 7)
         check_sizes(new, 150, 3)
         assert no_worse(points, new, labels)
 
@@ -202,4 +215,4 @@ def test_the_best_of_all_known_groups_is_chosen() -> None:
     for size in (3, 4, 5):
         for members in combinations(range(9), size):
             note(pool, np.array(members), 0.0)  # what it costs is found out
-    assert plain_sse(points, recombined(points, labels, [pool], 0)) == pytest.approx(optimum(points, 3))
+    assert plain_sse(points, recombine(points, labels, [pool], 0)) == pytest.approx(optimum(points, 3))

@@ -164,7 +164,7 @@ import numpy as np
 from discreet import kernels
 from discreet.evolution.cycles import Cycles
 from discreet.microdata.memetic import islands
-from discreet.microdata.running import warm_up
+from discreet.microdata.solving import warm_up
 from discreet.microdata.memetic.memetic import Memetic
 from discreet.microdata.method import Run
 

@@ -12,7 +12,7 @@ from discreet.examples.companies import sme
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
-from discreet.microdata.method import Run, fitted
+from discreet.microdata.method import Run, split_large
 from discreet.microdata.methods.genetic import Genetic, Population
 
 OPTIMUM = 14.8273  # of the eleven companies at k = 3, by enumeration
@@ -84,7 +84,7 @@ def test_the_answer_is_never_worse_than_the_start(case: tuple[Floats, int], elit
 def test_a_start_with_large_groups_is_cut(sizes: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    chromosome = fitted(labels, 2)
+    chromosome = split_large(labels, 2)
     parts = np.bincount(chromosome)
     assert parts.min() >= 2
     assert parts.max() <= 3
@@ -93,13 +93,13 @@ def test_a_start_with_large_groups_is_cut(sizes: list[int], seed: int) -> None:
 
 def test_a_start_that_is_a_chromosome_stays_what_it_is() -> None:
     labels = np.array([1, 0, 2, 1, 0, 2, 1, 0, 2, 2])
-    np.testing.assert_array_equal(fitted(labels, 3), labels)
+    np.testing.assert_array_equal(split_large(labels, 3), labels)
 
 
 def test_the_same_seed_gives_the_same_answer_in_any_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
     points = uniform(35, 1)
     one = evolved(Genetic(generations=500), points, 3, seed=4)
-    monkeypatch.setattr("discreet.microdata.methods.genetic.EPOCH", 35 * 100 * 7)
+    monkeypatch.setattr("discreet.microdata.methods.genetic.EPOCH_GENES", 35 * 100 * 7)
     two = evolved(Genetic(generations=500), points, 3, seed=4)
     np.testing.assert_array_equal(one.answer(), two.answer())
     assert (one.cost, one.converged) == (two.cost, two.converged)
@@ -107,7 +107,7 @@ def test_the_same_seed_gives_the_same_answer_in_any_epochs(monkeypatch: pytest.M
 
 
 def test_a_saved_search_goes_on_as_if_it_had_not_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.microdata.methods.genetic.EPOCH", 20 * 100 * 50)
+    monkeypatch.setattr("discreet.microdata.methods.genetic.EPOCH_GENES", 20 * 100 * 50)
     points = uniform(20, 2)
     process = Population(Genetic(generations=300), points, 3, Run(seed=1))
     next(process.epochs(), None)
@@ -128,7 +128,7 @@ def test_a_saved_search_goes_on_as_if_it_had_not_stopped(monkeypatch: pytest.Mon
 def test_many_records_need_no_table_of_distances(monkeypatch: pytest.MonkeyPatch) -> None:
     points = uniform(30, 3)
     expected = evolved(Genetic(generations=100), points, 3)
-    monkeypatch.setattr("discreet.microdata.methods.genetic.TABLE", 10)
+    monkeypatch.setattr("discreet.microdata.methods.genetic.MOST_TABLE_RECORDS", 10)
     assert evolved(Genetic(generations=100), points, 3).cost == expected.cost
 
 

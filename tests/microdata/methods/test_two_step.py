@@ -18,7 +18,7 @@ from discreet.microdata.method import Construction, Run
 from discreet.microdata.methods.domes import Domes
 from discreet.microdata.methods.md import Md
 from discreet.microdata.methods.mdav import Mdav
-from discreet.microdata.methods.two_step import WINDOW, MacroGroups, TwoStep, macro_groups
+from discreet.microdata.methods.two_step import WINDOW_MACRO_GROUPS, MacroGroups, TwoStep, macro_groups
 
 HEURISTICS: dict[str, Construction] = {"mdav": Mdav(), "md": Md(), "domes": Domes()}
 
@@ -144,7 +144,7 @@ def test_any_inner_method_will_do(monkeypatch: pytest.MonkeyPatch, inner: str) -
         next(process.epochs(), None)
         epochs += 1
     macros = len(macro_groups("mdav", points, rival, 6, Run()))
-    assert epochs <= 2 * -(-macros // WINDOW)
+    assert epochs <= 2 * -(-macros // WINDOW_MACRO_GROUPS)
     assert np.bincount(process.answer()).min() >= 4
     assert process.cost == pytest.approx(within_sse(points, process.answer()))
     assert process.cost <= within_sse(points, rival) * (1 + 1e-12)

@@ -3,51 +3,52 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.parallel import mapped
-from discreet.evolution.process import Advancing, State
+from discreet.evolution.process import Search, State
 from discreet.kernels.compiling import uninterrupted
 from discreet.kernels.memetic.blocks import block_costs, borders, centroids, improve, locate, regroup, sort_records
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.random import seeded
-from discreet.microdata.method import Labels, Points, Run, fitted
-
-if TYPE_CHECKING:
-    from discreet.microdata.memetic.memetic import Memetic
+from discreet.microdata.method import Labels, Points, Run, split_large
 
 # Records in a block of the first mdav: smaller ones are a worse start, larger ones take longer.
-FIRST = 10_000
+START_BLOCK_RECORDS = 10_000
 # Groups in a block of a pass: much of what can be gained lies across borders, and a block should fit into the cache.
-WIDTH = 2_000
+BLOCK_GROUPS = 2_000
 # Records of an epoch: less than a second, and enough for several threads.
-EPOCH = 50_000
+EPOCH_RECORDS = 50_000
+# Unions of groups of more records are too large to be worked on; between such groups records only move and swap.
+MOST_UNION_K = 500
 # Steps per group and heat (as a share of the method's) of the first passes, and of all others: the first descend only.
 PASSES = ((2.0, 0.0), (3.0, 0.0), (8.0, 0.7))
 
 
-class Blocks(Advancing):
+class Blocks(Search[Labels]):
     """The search under way: the first epoch makes a partition, each other one improves some blocks.
 
     Parameters
     ----------
-    method : Memetic
-        The parameters.
     points : array of shape (n, d)
         The records.
     k : int
         Least size of a group.
     run : Run
         Seed, threads, and a partition to start from.
+    heat : float
+        The temperature at the start of a block; see `Memetic`.
     """
 
-    def __init__(self, method: Memetic, points: Points, k: int, run: Run) -> None:
+    finished = False  # there is always something to gain
 
-        self._method, self._points, self._k, self._run = method, points, k, run
+    def __init__(self, points: Points, k: int, run: Run, *, heat: float) -> None:
+        self._points, self._k, self._run, self._heat = points, k, run, heat
         # The records in an order in which those of a group stand together, and a mark at the first of each group.
         self._order = np.empty(0, np.int64)
         self._heads = np.empty(0, np.int64)
@@ -60,64 +61,56 @@ class Blocks(Advancing):
         """SSE of the partition."""
         return float(self._cost)
 
-    @property
-    def finished(self) -> bool:
-        """Never: there is always something to gain."""
-        return False
-
-    def advance(self) -> None:
-        """Make the first partition, or improve the next blocks."""
+    def _epochs(self) -> Iterator[None]:
+        """Make the first partition; then improve all blocks, pass after pass, with other borders each time."""
         if not len(self._order):
-            self._begin()
-            return
-        blocks = len(self._starts) - 1
-        if self._next == blocks:
-            self._draw_borders()
+            self._make_first_partition()
+            yield
+        while True:
+            if self._next == len(self._starts) - 1:
+                self._draw_borders()
             blocks = len(self._starts) - 1
-        effort, share = PASSES[min(self._passes, len(PASSES)) - 1]
-        first, end = self._next, min(blocks, self._next + max(1, EPOCH * blocks // len(self._points)))
-        found = mapped(lambda block: self._improve(block, effort, share), range(first, end), self._run.threads)
-        self._costs[first:end] = found
-        self._next = end
-        self._sum_up()
+            effort, share = PASSES[min(self._passes, len(PASSES)) - 1]
+            while self._next < blocks:
+                first, end = self._next, min(blocks, self._next + max(1, EPOCH_RECORDS * blocks // len(self._points)))
+                self._costs[first:end] = self._improve(range(first, end), effort, share)
+                self._next = end
+                # Gains would not do: what is left may be a tiny part of all that was gained.
+                self._cost = min(self._cost, math.fsum(self._costs))
+                yield
 
     def answer(self) -> Labels:
         """The groups as they are."""
-
         labels = np.empty(len(self._points), np.int64)
         labels[self._order] = np.cumsum(self._heads) - 1
         return labels
 
-    def save(self) -> State:
+    def _state(self) -> State:
         """The partition, and how far the pass is."""
         return {
-            "order": self._order.copy(),
-            "heads": self._heads.copy(),
-            "starts": self._starts.copy(),
-            "costs": self._costs.copy(),
+            "order": self._order,
+            "heads": self._heads,
+            "starts": self._starts,
+            "costs": self._costs,
             "passes": self._passes,
             "next": self._next,
             "cost": self.cost,
         }
 
-    def load(self, state: State) -> None:
-        """Go on from a saved state."""
+    def _restore(self, state: State) -> None:
+        kept: dict[str, Any] = dict(state)
+        self._order, self._heads = np.array(kept["order"], np.int64), np.array(kept["heads"], np.int64)
+        self._starts, self._costs = np.array(kept["starts"], np.int64), np.array(kept["costs"], np.float64)
+        self._passes, self._next, self._cost = int(kept["passes"]), int(kept["next"]), float(kept["cost"])
 
-        self._order = np.array(state["order"], np.int64)
-        self._heads = np.array(state["heads"], np.int64)
-        self._starts = np.array(state["starts"], np.int64)
-        self._costs = np.array(state["costs"], np.float64)
-        self._passes, self._next, self._cost = int(state["passes"]), int(state["next"]), float(state["cost"])
-
-    def _begin(self) -> None:
+    def _make_first_partition(self) -> None:
         """Order the records by the groups that were given, or partition them by mdav within blocks."""
-
         if self._run.start is not None:
-            labels = fitted(self._run.start, self._k)
+            labels = split_large(self._run.start, self._k)
             self._order = np.argsort(labels, kind="stable")
             self._heads = np.diff(labels[self._order], prepend=-1)
         else:
-            homes, blocks = self._homes(self._points, len(self._points) // FIRST)
+            homes, blocks = self._homes(self._points, len(self._points) // START_BLOCK_RECORDS)
             order, starts = sort_records(homes, blocks)
             heads = np.zeros(len(order), np.int64)
             spans = _spans(starts, 2 * self._k)
@@ -131,33 +124,32 @@ class Blocks(Advancing):
         """Begin the next pass: put the groups of each of its blocks together."""
 
         self._passes += 1
-        homes, blocks = self._homes(centroids(self._points, self._order, self._heads), int(self._heads.sum()) // WIDTH)
+        places = centroids(self._points, self._order, self._heads)
+        homes, blocks = self._homes(places, len(places) // BLOCK_GROUPS)
         self._order, self._heads, self._starts = regroup(self._order, self._heads, homes, blocks)
         self._costs = block_costs(self._points, self._order, self._heads, self._starts)
         self._next = 0
 
-    def _sum_up(self) -> None:
-        """Add up the costs; gains would not do, since what is left may be a tiny part of all that was gained."""
-        self._cost = min(self._cost, math.fsum(self._costs))
-
     def _homes(self, places: Points, blocks: int) -> tuple[Labels, int]:
         """Find the block of each place, and the number of blocks."""
-
         with uninterrupted():
             tree = borders(places, max(1, blocks), seeded(self._run.seed, 2 * self._passes))
         homes = np.empty(len(places), np.int64)
         locate(places, tree, 0, len(places), homes)
         return homes, len(tree.axes) + 1
 
-    def _improve(self, block: int, effort: float, share: float) -> float:
-        from discreet.microdata.memetic.memetic import HUGE
+    def _improve(self, blocks: range, effort: float, share: float) -> list[float]:
+        """Improve some blocks, in place; their costs."""
+        heat = share * self._heat
+        effort = effort if self._k <= MOST_UNION_K else 0.0
 
-        start, end = int(self._starts[block]), int(self._starts[block + 1])
-        # A stream of its own for each block and pass, so that neither the order nor the threads matter.
-        rng = seeded(self._run.seed, (self._passes << 40) + 2 * block + 1)
-        heat = share * self._method.heat
-        effort = effort if self._k <= HUGE else 0.0
-        return float(improve(self._points, self._order, self._heads, start, end, self._k, effort, heat, rng))
+        def improve_one(block: int) -> float:
+            start, end = int(self._starts[block]), int(self._starts[block + 1])
+            # A stream of its own for each block and pass, so that neither the order nor the threads matter.
+            rng = seeded(self._run.seed, (self._passes << 40) + 2 * block + 1)
+            return float(improve(self._points, self._order, self._heads, start, end, self._k, effort, heat, rng))
+
+        return mapped(improve_one, blocks, self._run.threads)
 
 
 def _spans(starts: Labels, least: int) -> list[slice]:

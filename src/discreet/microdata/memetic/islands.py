@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from discreet.evolution.cycles import Cycles
 from discreet.evolution.parallel import mapped
-from discreet.evolution.process import Advancing, State, inside, part
+from discreet.evolution.process import Search, State, inside, part
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.pool import clear, note, pooled
 from discreet.kernels.memetic.unions import anneal, room_for, slot_costs, slotted
@@ -19,70 +21,59 @@ from discreet.kernels.partitions.tour import chain
 from discreet.kernels.partitions.vmdav import vmdav
 from discreet.kernels.random import below, seeded
 from discreet.kernels.space.lists import neighbour_lists
-from discreet.microdata.memetic.regions import REACH, recombined
-from discreet.microdata.method import Labels, Points, Run, fitted
-from discreet.microdata.set_partitioning.exact import Exact, Proving
+from discreet.microdata.memetic.regions import REGION_RECORDS, recombine
+from discreet.microdata.method import Labels, Points, Run, renumber, split_large
+from discreet.microdata.set_partitioning.exact import Exact, ExactSearch
 
-if TYPE_CHECKING:
-    from discreet.microdata.memetic.memetic import Memetic
-
-# Steps of an epoch per group and island: 5 to 50 ms up to some thousand records.
-EFFORT = 5
+# Annealing steps of an epoch per group and island: 5 to 50 ms up to some thousand records.
+STEPS_PER_GROUP = 5
 # But no more than this work, in pairs of records of a union: with a large k a step takes milliseconds.
-WORK = 30_000_000
+EPOCH_WORK = 30_000_000
 CYCLES = Cycles(first=32, growth=1.3)
-HEATS = (2.0, 1.0)
-# From this cycle on regions are put together anew: before it, the groups formed so far are not worth it.
-RIPE = 3
+# Temperature at the start of even and of odd cycles, times the method's.
+START_HEATS = (2.0, 1.0)
+# From this cycle on regions are recombined: before it, the groups formed so far are not worth it.
+FIRST_REGION_CYCLE = 3
 # For each k: up to so many records an exact search goes on beside the islands, from this cycle on. It may find what
 # they do not, or prove that there is nothing to be found. Its epochs take up to a second, with k = 4 several: it waits.
 PROVABLE = {2: (3_000, 6), 3: (2_000, 6), 4: (1_200, 9), 5: (300, 6), 6: (100, 6)}
-# It begins earlier if so many cycles were in vain, and does so many epochs a cycle.
-VAIN = 2
-PROOFS = 25
+# It begins earlier after so many cycles without a better partition, and does so many epochs a cycle.
+IDLE_CYCLES_BEFORE_PROOF = 2
+PROOF_EPOCHS = 25
 # Cost and bound that differ by no more than this part of them prove the optimum.
-PROVEN = 1e-8
+PROVEN_GAP = 1e-8
 # So many cycles without a better partition end the search; a proof under way is completed first.
-PATIENCE = 6
+MOST_IDLE_CYCLES = 6
 # Groups to remember per record and island, as long as they have no more members than that in all (128 MB).
-MEMORY = 40
-MEMBERS = 16_000_000
+GROUPS_PER_RECORD = 40
+MOST_MEMBERS = 16_000_000
 
 
 class Island:
-    """A partition being annealed, with its random state and the groups it has formed."""
+    """A partition being annealed, with its random state and the pool of the groups it has formed."""
 
-    def __init__(self, labels: Labels, k: int, seed: int, number: int, remember: bool) -> None:
-
+    def __init__(self, labels: Labels, k: int, seed: int, number: int, remembers: bool) -> None:
         self.k = k
         self.groups = slotted(labels, k)
-        room = min(MEMORY * len(labels), MEMBERS // (2 * k - 1))
-        self.pool = pooled(len(labels), k, room if remember else 0)
+        room = min(GROUPS_PER_RECORD * len(labels), MOST_MEMBERS // (2 * k - 1))
+        self.pool = pooled(len(labels), k, room if remembers else 0)
         self.rng = seeded(seed, number)
 
-    def settle(self, labels: Labels) -> None:
-        """Begin anew from a partition; a memory that is nearly full is emptied."""
-
+    def restart(self, labels: Labels) -> None:
+        """Begin anew from a partition; a pool that is nearly full is emptied."""
         self.groups = slotted(labels, self.k)
         if 10 * self.pool.filled[0] > 9 * len(self.pool.sizes):
             clear(self.pool)
 
-    def save(self) -> State:
-        """Its arrays."""
+    def state(self) -> State:
+        """Random state and pool at the beginning of a cycle: during it, groups are only added to the pool."""
         count = int(self.pool.filled[0])
-        kept: State = {name: array.copy() for name, array in self.groups._asdict().items()}
-        pool: State = {
-            "members": self.pool.members[:count].copy(),
-            "sizes": self.pool.sizes[:count].copy(),
-            "costs": self.pool.costs[:count].copy(),
-        }
-        return inside("groups", kept) | inside("pool", pool) | {"rng": self.rng.copy()}
+        pool: State = {name: getattr(self.pool, name)[:count] for name in ("members", "sizes", "costs")}
+        return {"rng": self.rng.copy(), **inside("pool", pool)}
 
-    def load(self, state: State) -> None:
-        """Take over saved arrays."""
-
-        for name, array in part("groups", state).items():
-            getattr(self.groups, name)[...] = array
+    def restore(self, labels: Labels, state: State) -> None:
+        """Begin a cycle from a partition, with a saved random state and pool."""
+        self.groups = slotted(labels, self.k)
         clear(self.pool)
         kept: dict[str, Any] = part("pool", state)
         for members, size, cost in zip(kept["members"], kept["sizes"], kept["costs"], strict=True):
@@ -90,32 +81,33 @@ class Island:
         self.rng[:] = state["rng"]
 
 
-class Islands(Advancing):
-    """The search under way; an epoch is some annealing on each island, or the solution of a few regions.
+class Islands(Search[Labels]):
+    """The search under way; an epoch is some annealing on each island, some regions, or a step of a proof.
 
     Parameters
     ----------
-    method : Memetic
-        The parameters.
     points : array of shape (n, d)
         The records.
     k : int
         Least size of a group.
     run : Run
         Seed, threads, and a partition to start from.
+    islands, heat, neighbours, regions
+        The parameters of the method; see `Memetic`.
     """
 
-    def __init__(self, method: Memetic, points: Points, k: int, run: Run) -> None:
-
-        self._method, self._points, self._k, self._threads = method, points, k, run.threads
-        self._near = neighbour_lists(points, min(method.neighbours, len(points) - 1))
+    def __init__(
+        self, points: Points, k: int, run: Run, *, islands: int, heat: float, neighbours: int, regions: bool
+    ) -> None:
+        self._points, self._k, self._threads, self._heat, self._regions = points, k, run.threads, heat, regions
+        self._near = neighbour_lists(points, min(neighbours, len(points) - 1))
         self._best = _start(points, k, run)
         self._cost = _cost(points, self._best)
-        self._islands = [Island(self._best, k, run.seed, i + 1, method.regions) for i in range(method.islands)]
+        self._islands = [Island(self._best, k, run.seed, i + 1, regions) for i in range(islands)]
         self._rng = seeded(run.seed, 0)
-        self._epoch, self._pending, self._proofs, self._better, self._idle = 0, 0, 0, False, 0
-        self._proof: Proving | None = None
-        self._proved = self._best  # what the proof began with
+        self._cycle, self._idle_cycles = 0, 0
+        self._proof: ExactSearch | None = None
+        self._proof_start = self._best
 
     @property
     def cost(self) -> float:
@@ -125,150 +117,146 @@ class Islands(Advancing):
     @property
     def finished(self) -> bool:
         """Whether the best partition is proven to be optimal, or many cycles have found nothing better."""
+        idle = self._idle_cycles >= MOST_IDLE_CYCLES
         if self._proof is None:
-            return self._idle >= PATIENCE
+            return idle
         over = self._proof.finished and self._proof.cost >= self._cost
-        return over and (self._idle >= PATIENCE or self._proof.bound >= self._cost * (1.0 - PROVEN))
+        return over and (idle or self._proof.bound >= self._cost * (1.0 - PROVEN_GAP))
 
     @property
     def bound(self) -> float | None:
         """A lower bound of the SSE, once there is one."""
         return None if self._proof is None else min(self._proof.bound, self._cost)
 
-    def advance(self) -> None:
-        """Anneal for an epoch, or solve the next regions."""
-        if self._pending:
-            self._solve_regions()
-            self._pending -= 1
-        elif self._proofs:
-            self._prove()
-            self._proofs -= 1
-        else:
-            place = CYCLES.place(self._epoch)
-            heat = self._method.heat * HEATS[place.cycle % len(HEATS)] * (1.0 - place.fraction) ** 2
-            mapped(lambda island: self._anneal(island, heat), self._islands, self._threads)
-            self._epoch += 1
-            if not place.last:
-                return
+    def _epochs(self) -> Iterator[None]:
+        """Anneal side by side, inherit what is better, recombine regions, prove: in cycles that grow."""
+        while True:
+            self._begin_phase()
+            before = self._cost
+            for place in CYCLES.places(self._cycle):
+                if place.epoch > 0:
+                    yield
+                heat = self._heat * START_HEATS[self._cycle % len(START_HEATS)] * (1.0 - place.fraction) ** 2
+                mapped(partial(self._anneal, heat=heat), self._islands, self._threads)
+            self._inherit(island.groups.labels for island in self._islands)
+            for _ in range(self._region_epochs()):
+                yield
+                self._recombine_regions()
+            for _ in range(self._proof_epochs()):
+                yield
+                self._prove()
+            self._cycle += 1
+            self._idle_cycles = 0 if self._cost < before else self._idle_cycles + 1
             for island in self._islands:
-                self._inherit(island.groups.labels)
-            if self._method.regions and place.cycle >= RIPE:
-                # Each record belongs to two regions on average.
-                self._pending = -(-2 * len(self._points) // (REACH * len(self._islands)))
-            most, deep = PROVABLE.get(self._k, (0, 0))
-            if len(self._points) <= most and (place.cycle >= deep or self._idle >= VAIN):
-                self._proofs = PROOFS
-        if not self._pending and not self._proofs:
-            self._idle = 0 if self._better else self._idle + 1
-            self._better = False
-            for island in self._islands:
-                island.settle(self._best)
+                island.restart(self._best)
+            yield
 
     def answer(self) -> Labels:
         """The best partition, with what the islands are better at when they are cooled at once."""
-
         best, cost = self._best, self._cost
         for island in self._islands:
-            groups = slotted(_numbered(island.groups.labels), self._k)
+            groups = slotted(renumber(island.groups.labels), self._k)
             anneal(
                 self._points, self._k, self._near, 0.0, self._steps, groups, pooled(0, self._k, 0), island.rng.copy()
             )
-            child, won = _crossed(self._points, self._k, best, groups.labels)
+            child, won = _cross(self._points, self._k, best, groups.labels)
             if won and _cost(self._points, child) < cost:
                 best, cost = child, _cost(self._points, child)
         return best
 
     def rehearse(self) -> None:
-        """Do each kind of work once."""
+        """Do each kind of work once, so that it is compiled."""
         for island in self._islands:
-            self._anneal(island, 0.1)
-            self._inherit(island.groups.labels)
-        if self._method.regions:
-            self._solve_regions()
+            self._anneal(island, heat=0.1)
+        self._inherit(island.groups.labels for island in self._islands)
+        if self._regions:
+            self._recombine_regions()
         self.answer()
         _rehearse_proof()
 
-    def save(self) -> State:
-        """Everything that changes."""
+    def _state(self) -> State:
+        """The best partition, from which every island begins its cycle, the pools, and the proof."""
         state: State = {
-            "best": self._best.copy(),
+            "best": self._best,
             "rng": self._rng.copy(),
-            "counts": _ints(self._epoch, self._pending, self._proofs, int(self._better), self._idle),
+            "cycle": self._cycle,
+            "idle_cycles": self._idle_cycles,
         }
         if self._proof is not None:
-            state |= {"proved": self._proved.copy(), **inside("proof", self._proof.save())}
+            state |= {"proof_start": self._proof_start, **inside("proof", self._proof.save())}
         for number, island in enumerate(self._islands):
-            state |= inside(str(number), island.save())
+            state |= inside(str(number), island.state())
         return state
 
-    def load(self, state: State) -> None:
-        """Go on from a saved state."""
-
-        self._best = np.array(state["best"], np.int64)
+    def _restore(self, state: State) -> None:
+        kept: dict[str, Any] = dict(state)
+        self._best = np.array(kept["best"], np.int64)
         self._cost = _cost(self._points, self._best)
-        self._rng[:] = state["rng"]
-        self._epoch, self._pending, self._proofs, better, self._idle = np.asarray(state["counts"]).tolist()
-        self._better = bool(better)
+        self._rng[:] = kept["rng"]
+        self._cycle, self._idle_cycles = int(kept["cycle"]), int(kept["idle_cycles"])
         self._proof = None
-        if "proved" in state:
-            self._begin_proof(np.array(state["proved"], np.int64)).load(part("proof", state))
+        if "proof_start" in kept:
+            self._begin_proof(np.array(kept["proof_start"], np.int64)).load(part("proof", state))
         for number, island in enumerate(self._islands):
-            island.load(part(str(number), state))
+            island.restore(self._best, part(str(number), state))
 
     @property
     def _steps(self) -> int:
+        return max(1, min(STEPS_PER_GROUP * len(self._points) // self._k, EPOCH_WORK // room_for(self._k) ** 2))
 
-        return max(1, min(EFFORT * len(self._points) // self._k, WORK // room_for(self._k) ** 2))
-
-    def _anneal(self, island: Island, heat: float) -> None:
-
+    def _anneal(self, island: Island, *, heat: float) -> None:
         anneal(self._points, self._k, self._near, heat, self._steps, island.groups, island.pool, island.rng)
 
-    def _inherit(self, labels: Labels) -> None:
-        """Let the best partition inherit what another one is better at."""
-        child, won = _crossed(self._points, self._k, self._best, labels)
-        cost = _cost(self._points, child)
-        if won and cost < self._cost:
-            self._best, self._cost, self._better = child, cost, True
+    def _inherit(self, partitions: Iterable[Labels]) -> None:
+        """Let the best partition inherit what each other one is better at."""
+        for labels in partitions:
+            child, won = _cross(self._points, self._k, self._best, labels)
+            cost = _cost(self._points, child)
+            if won and cost < self._cost:
+                self._best, self._cost = child, cost
+
+    def _region_epochs(self) -> int:
+        """How many epochs recombine regions in this cycle: each record belongs to two regions on average."""
+        if not self._regions or self._cycle < FIRST_REGION_CYCLE:
+            return 0
+        return -(-2 * len(self._points) // (REGION_RECORDS * len(self._islands)))
+
+    def _recombine_regions(self) -> None:
+        """Recombine as many regions as there are islands, each round a random record."""
+        pools = [island.pool for island in self._islands]
+        centres = [below(self._rng, len(self._points)) for _ in self._islands]
+        best = self._best
+        self._inherit(mapped(lambda centre: recombine(self._points, best, pools, centre), centres, self._threads))
+
+    def _proof_epochs(self) -> int:
+        """How many epochs of the exact search belong to this cycle."""
+        most_records, first_cycle = PROVABLE.get(self._k, (0, 0))
+        due = self._cycle >= first_cycle or self._idle_cycles >= IDLE_CYCLES_BEFORE_PROOF
+        return PROOF_EPOCHS if len(self._points) <= most_records and due else 0
 
     def _prove(self) -> None:
         """Do an epoch of the exact search, which shares the best partition with the islands."""
         proof = self._begin_proof(self._best) if self._proof is None else self._proof
         proof.offer(self._best)
-        if not proof.finished:
-            proof.advance()
+        next(proof.epochs(), None)
         if proof.cost < self._cost:
-            self._inherit(proof.answer())
+            self._inherit([proof.answer()])
 
-    def _begin_proof(self, start: Labels) -> Proving:
-
-        self._proved = start
+    def _begin_proof(self, start: Labels) -> ExactSearch:
+        self._proof_start = start
         self._proof = Exact().search(self._points, self._k, Run(start=start))
         return self._proof
-
-    def _solve_regions(self) -> None:
-        """Put as many regions together anew as there are islands, each round a random record."""
-
-        pools = [island.pool for island in self._islands]
-        centres = [below(self._rng, len(self._points)) for _ in self._islands]
-        best = self._best
-        found = mapped(lambda centre: recombined(self._points, best, pools, centre), centres, self._threads)
-        for labels in found:
-            self._inherit(labels)
 
 
 def _rehearse_proof() -> None:
     """Prove an optimum for which all that an exact search can do is needed, branch and bound too."""
-
     proof = Exact().search(np.random.default_rng(0).normal(size=(16, 8)), 3, Run())
-    for _ in range(100):  # 27 are enough
-        if not proof.finished:
-            proof.advance()
+    for _ in proof.epochs():  # 27
+        pass
 
 
 def _start(points: Points, k: int, run: Run) -> Labels:
     """The best of the constructions and of a partition that was given, wherever they can be told apart."""
-
     groups = mdav(points, k, False, run.progress)
     candidates = [
         groups,
@@ -277,29 +265,17 @@ def _start(points: Points, k: int, run: Run) -> Labels:
     ]
     if run.start is not None:
         candidates.append(run.start)
-    best = fitted(candidates.pop(), k)
+    best = split_large(candidates.pop(), k)
     for labels in candidates:
-        best, _ = _crossed(points, k, best, fitted(labels, k))
+        best, _ = _cross(points, k, best, split_large(labels, k))
     return best
 
 
-def _crossed(points: Points, k: int, mother: Labels, father: Labels) -> tuple[Labels, int]:
-
-    father = _numbered(father)
+def _cross(points: Points, k: int, mother: Labels, father: Labels) -> tuple[Labels, int]:
+    """The child that has the better of both in each component, and in how many the father's is better."""
+    father = renumber(father)
     return cross(mother, slot_costs(points, slotted(mother, k)), father, slot_costs(points, slotted(father, k)))
 
 
-def _numbered(labels: Labels) -> Labels:
-    """Labels 0 to g−1: slots that are empty are left out."""
-
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
-
-
 def _cost(points: Points, labels: Labels) -> float:
-
     return float(within_sse(points, labels))
-
-
-def _ints(*values: int) -> Labels:
-
-    return np.array(values, np.int64)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 
 from discreet.errors import InputError, at_least, whole
 from discreet.evolution.process import Process
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.memetic.blocks import MOST_UNION_K, Blocks
+from discreet.microdata.memetic.islands import Islands
+from discreet.microdata.method import Labels, Method, Points, Run
 
 # Data of many attributes counts as large if it has as many values as the largest moderate data of so many attributes.
-WIDE = 10
-# Unions of groups of more records are too large to be worked on; between such groups records only move and swap.
-HUGE = 500
+MODERATE_WIDTH = 10
 
 
 @dataclass(frozen=True)
-class Memetic:
+class Memetic(Method):
     """Evolutionary search with annealed local search: the default, and the best this package has.
 
     A few partitions, the islands, are annealed side by side: a step takes some 3 to 6 neighbouring groups, perturbs or
@@ -68,26 +69,36 @@ class Memetic:
 
     def _in_blocks(self, records: int, width: int, k: int) -> bool:
         """Whether the data is large: by its records, by all its values, or by groups too large for unions."""
-        return records > self.large or records * width > WIDE * self.large or k > HUGE
+        return records > self.large or records * width > MODERATE_WIDTH * self.large or k > MOST_UNION_K
 
     def search(self, points: Points, k: int, run: Run) -> Process[Labels]:
         """Begin the search."""
-        from discreet.microdata.memetic.blocks import Blocks
-        from discreet.microdata.memetic.islands import Islands
-
         if self._in_blocks(len(points), points.shape[1], k):
-            return Blocks(self, points, k, run)
-        return Islands(self, points, k, run)
+            return self._blocks(points, k, run)
+        return self._islands(points, k, run)
 
-    def rehearse(self, points: Points, sizes: Collection[int]) -> None:
-        """Go through all that a search of parts of these sizes does, on a few points, so that it is compiled."""
-        from discreet.microdata.memetic.blocks import Blocks
-        from discreet.microdata.memetic.islands import Islands
+    def _blocks(self, points: Points, k: int, run: Run) -> Blocks:
+        return Blocks(points, k, run, heat=self.heat)
 
-        k, width = 2, points.shape[1]  # a larger k takes longer and compiles nothing else
-        if any(self._in_blocks(size, width, k) for size in sizes):
-            blocks = Blocks(self, points, k, Run())
-            for _ in range(4):  # the first partition, and passes with and without heat
-                blocks.advance()
-        if not all(self._in_blocks(size, width, k) for size in sizes):
-            Islands(self, points, k, Run()).rehearse()
+    def _islands(self, points: Points, k: int, run: Run) -> Islands:
+        return Islands(
+            points,
+            k,
+            run,
+            islands=self.islands,
+            heat=self.heat,
+            neighbours=self.neighbours,
+            regions=self.regions,
+        )
+
+    def rehearse(self, points: Points, k: int, sizes: Collection[int]) -> None:
+        """Do on a few points all that a search of parts of these sizes does, so that it is compiled."""
+        points, width = points[:50], points.shape[1]
+        in_blocks = [self._in_blocks(size, width, 2) for size in sizes]
+        # A larger k takes longer and compiles nothing else.
+        if any(in_blocks):
+            # The first partition, and passes with and without heat.
+            for _ in islice(self._blocks(points, 2, Run()).epochs(), 4):
+                pass
+        if not all(in_blocks):
+            self._islands(points, 2, Run()).rehearse()

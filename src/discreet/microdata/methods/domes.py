@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from discreet.errors import between, whole
 from discreet.kernels.partitions.domes import Rates, domes
 from discreet.kernels.random import seeded
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 
 @dataclass(frozen=True)
-class Domes:
+class Domes(Construction):
     """Groups of k that exchange records, first within domes of near records, then all of them (EGMAT).
 
     The records are divided into domes of equal size, as `mdav` would with groups of that size. In each dome groups of k
@@ -58,7 +58,6 @@ class Domes:
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
         number = self.number or max(1, round(len(points) / (4 * k)))
         rates = Rates(float(self.crossover), float(self.mutation), self.epochs, self.patience)
         return domes(points, k, number, rates, seeded(run.seed, 0), run.progress)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from discreet.errors import InputError
 from discreet.kernels.partitions.subsets import best_partition
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 # The time grows threefold with each record: a second or two for so many.
-MOST = 18
+MOST_RECORDS = 18
 
 
 @dataclass(frozen=True)
-class Exhaustive:
+class Exhaustive(Construction):
     """The optimum of at most 18 records, found by looking at everything.
 
     All subsets of the records are candidates for groups, and the best way to put groups of k to 2k−1 together is found
@@ -27,17 +27,15 @@ class Exhaustive:
     algorithms, 3rd International IEEE Conference on Intelligent Systems (2006) 65-70, section III.
     """
 
-    def assign(self, points: Points, k: int, _run: Run) -> Labels:
+    def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
-        if len(points) > MOST:
+        if len(points) > MOST_RECORDS:
             raise InputError(
-                f"exhaustive looks at all subsets of at most {MOST} records, and there are {len(points):,}; use the "
-                "method exact"
+                f"exhaustive looks at all subsets of at most {MOST_RECORDS} records, and there are {len(points):,}; "
+                "use the method exact"
             )
         return best_partition(points, k)
 
-    def rehearse(self, points: Points, _sizes: Collection[int]) -> None:
+    def rehearse(self, points: Points, k: int, sizes: Collection[int]) -> None:
         """Partition a few points, so that it is compiled."""
-
         best_partition(points[:4], 2)

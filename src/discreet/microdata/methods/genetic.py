@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.errors import InputError, between, whole
-from discreet.evolution.process import Advancing, Process, State
+from discreet.evolution.process import Process, Search, State
 from discreet.kernels.partitions.genetic import Rates, breed, populate, tabulate
 from discreet.kernels.partitions.groups import total_sse
 from discreet.kernels.random import seeded
-from discreet.microdata.method import Labels, Points, Run, fitted
+from discreet.microdata.method import Labels, Method, Points, Run, renumber, split_large
 
 # Genes handled in an epoch: some 5 to 15 ms.
-EPOCH = 1_000_000
+EPOCH_GENES = 1_000_000
 # Up to so many records all their distances are kept in a table.
-TABLE = 1500
+MOST_TABLE_RECORDS = 1500
 
 
 @dataclass(frozen=True)
-class Genetic:
+class Genetic(Method):
     """The genetic algorithm of 2006, for small data: up to some 50 records it beats `mdav` by far.
 
     A chromosome has a gene per record, whose allele is the group of the record; there are ⌊n/k⌋ alleles, as many as
@@ -78,7 +79,7 @@ class Genetic:
         return Population(self, points, k, run)
 
 
-class Population(Advancing):
+class Population(Search[Labels]):
     """The algorithm under way; an epoch is a number of generations.
 
     Parameters
@@ -94,50 +95,49 @@ class Population(Advancing):
     """
 
     def __init__(self, method: Genetic, points: Points, k: int, run: Run) -> None:
-
         self._points, self._k, self._generations = points, k, method.generations
-        self._table = tabulate(points) if len(points) <= TABLE else np.empty((0, 0))
+        self._table = tabulate(points) if len(points) <= MOST_TABLE_RECORDS else np.empty((0, 0))
         penalised = method.penalty / (total_sse(points) + 1.0)
         self._rates = Rates(float(method.crossover), float(method.mutation), penalised, method.elite)
-        start = np.empty(0, np.int64) if run.start is None else fitted(run.start, k)
-        self._state = populate(points, self._table, k, start, method.population, seeded(run.seed, 0))
+        start = np.empty(0, np.int64) if run.start is None else split_large(run.start, k)
+        self._population = populate(points, self._table, k, start, method.population, seeded(run.seed, 0))
 
     @property
     def cost(self) -> float:
         """SSE of the best chromosome so far."""
-        return float(self._state.least[0])
+        return float(self._population.least[0])
 
     @property
     def done(self) -> int:
         """Generations done."""
-        return int(self._state.counts[0])
+        return int(self._population.counts[0])
 
     @property
     def converged(self) -> int:
         """The generation that found the best chromosome; 0 is the first population."""
-        return int(self._state.counts[1])
+        return int(self._population.counts[1])
 
     @property
     def finished(self) -> bool:
         """Whether all generations are done."""
         return self.done >= self._generations
 
-    def advance(self) -> None:
-        """Go through some generations; how many depends on the size of the problem alone."""
-
-        epoch = max(1, EPOCH // self._state.genes[0].size)
-        breed(self._points, self._table, self._k, self._rates, min(epoch, self._generations - self.done), self._state)
+    def _epochs(self) -> Iterator[None]:
+        """Breed some generations an epoch; how many depends on the size of the problem alone."""
+        epoch = max(1, EPOCH_GENES // self._population.genes[0].size)
+        while not self.finished:
+            generations = min(epoch, self._generations - self.done)
+            breed(self._points, self._table, self._k, self._rates, generations, self._population)
+            yield
 
     def answer(self) -> Labels:
         """The groups of the best chromosome; alleles that it does not use are left out."""
+        return renumber(self._population.best)
 
-        return np.unique(self._state.best, return_inverse=True)[1].astype(np.int64)
-
-    def save(self) -> State:
+    def _state(self) -> State:
         """The population, the best chromosome and the random state."""
-        return {name: array.copy() for name, array in self._state._asdict().items()}
+        return dict(self._population._asdict())
 
-    def load(self, state: State) -> None:
-        """Go on from a saved state."""
-        for name, array in self._state._asdict().items():
+    def _restore(self, state: State) -> None:
+        for name, array in self._population._asdict().items():
             array[...] = state[name]

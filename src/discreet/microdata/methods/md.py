@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.kernels.partitions.md import md
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 
 @dataclass(frozen=True)
-class Md:
+class Md(Construction):
     """Groups of fixed size round the two most distant records (maximum distance method, MD).
 
     While at least 2k records remain: take the two most distant of them and form a group of each with its k−1 nearest.
@@ -24,5 +24,4 @@ class Md:
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
         return md(points, k, run.progress)

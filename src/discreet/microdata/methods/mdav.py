@@ -7,11 +7,11 @@ from typing import Literal
 
 from discreet.errors import one_of
 from discreet.kernels.partitions.mdav import mdav
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 
 @dataclass(frozen=True)
-class Mdav:
+class Mdav(Construction):
     """Groups of fixed size round the records farthest from the average record (MDAV).
 
     While at least 3k records remain: take the record r farthest from their centroid and the record s farthest from r,
@@ -40,5 +40,4 @@ class Mdav:
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
         return mdav(points, k, self.ending == "chapter", run.progress)

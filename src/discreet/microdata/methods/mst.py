@@ -9,11 +9,11 @@ import numpy as np
 from discreet.kernels.chunks import part
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.partitions.mst import forest
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 
 @dataclass(frozen=True)
-class Mst:
+class Mst(Construction):
     """Trees of the minimum spanning tree, cut at its longest edges (MSTP).
 
     Build the minimum spanning tree of the records (Prim), visit its edges from the longest to the shortest and delete
@@ -29,7 +29,6 @@ class Mst:
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
         trees = forest(points, k, part(run.progress, 0.0, 0.9))
         labels = np.empty_like(trees)
         groups, done = 0, 0

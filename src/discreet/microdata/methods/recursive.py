@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from discreet.errors import between, whole
 from discreet.kernels.partitions.recursive import Rates, recursive
 from discreet.kernels.random import seeded
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 
 @dataclass(frozen=True)
-class Recursive:
+class Recursive(Construction):
     """Halves of halves, between which records swap places (RGMAT).
 
     A dome, at first all records, is divided into a left sub-dome, the record farthest from the centroid with those
@@ -55,6 +55,5 @@ class Recursive:
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
         rates = Rates(float(self.crossover), self.epochs, self.patience)
         return recursive(points, k, rates, self.mutation, seeded(run.seed, 0), run.progress)

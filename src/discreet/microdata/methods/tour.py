@@ -13,11 +13,11 @@ from discreet.kernels.chunks import part
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.partitions.path import cut_order
 from discreet.kernels.partitions.tour import chain, curve_order
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 
 @dataclass(frozen=True)
-class Tour:
+class Tour(Construction):
     """The best cut of a tour through all records (multivariate Hansen-Mukherjee, MHM).
 
     Put the records in an order in which neighbours are similar, then cut it into groups of k to 2k−1 neighbours with
@@ -44,7 +44,6 @@ class Tour:
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
         order = self._order(points, k, part(run.progress, 0.0, 0.8))
         return cut_order(points, order, k, part(run.progress, 0.8, 1.0))
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from discreet.errors import InputError, one_of, whole
-from discreet.evolution.process import Advancing, Process, State, Together
+from discreet.evolution.process import Process, Search, State, Together
 from discreet.kernels.partitions.groups import within_sse
 from discreet.methods import make
-from discreet.microdata.method import Construction, Labels, Points, Run, begin
+from discreet.microdata.method import Construction, Labels, Method, Points, Run, begin, renumber
 
-# Macro-groups under way at a time, whatever the number of threads.
-WINDOW = 8
+# Macro-groups searched at a time, whatever the number of threads.
+WINDOW_MACRO_GROUPS = 8
 
 
 @dataclass(frozen=True)
-class TwoStep:
+class TwoStep(Method):
     """A fixed-size heuristic, then an optimiser on each few of its groups: for files too large for `genetic`.
 
     Partition the records into groups of k by the heuristic; partition the centroids of these groups, by the same
@@ -68,7 +68,7 @@ class TwoStep:
         return MacroGroups(self, points, k, size // k, run)
 
 
-class MacroGroups(Advancing):
+class MacroGroups(Search[Labels]):
     """The second step under way; an epoch is one of the inner method in each of the next few macro-groups.
 
     Parameters
@@ -86,42 +86,46 @@ class MacroGroups(Advancing):
     """
 
     def __init__(self, method: TwoStep, points: Points, k: int, width: int, run: Run) -> None:
-
         self._method, self._points, self._k, self._run = method, points, k, run
         labels = first_step(method.heuristic, points, k, run)
         self._members = macro_groups(method.heuristic, points, labels, width, run)
-        self._labels = [np.unique(labels[members], return_inverse=True)[1] for members in self._members]
+        self._labels = [renumber(labels[members]) for members in self._members]
         self._costs = np.array([within_sse(points[m], own) for m, own in zip(self._members, self._labels, strict=True)])
-        self._settled, self._steps = 0, 0
+        self._done = 0  # macro-groups in which the search is over
         self._window = self._open()
 
     @property
     def cost(self) -> float:
         """SSE of the groups so far."""
         active = [min(process.cost, self._costs[i]) for i, process in self._under_way()]
-        return math.fsum([*self._costs[: self._settled], *active, *self._costs[self._settled + len(active) :]])
+        return math.fsum([*self._costs[: self._done], *active, *self._costs[self._done + len(active) :]])
 
     @property
     def finished(self) -> bool:
         """Whether the search is over in all macro-groups."""
-        return self._settled == len(self._members)
+        return self._done == len(self._members)
 
-    def advance(self) -> None:
-        """Do one epoch of the inner method in each macro-group under way; when they are done, go on to the next."""
-        next(self._window.epochs(), None)
-        self._steps += 1
-        limited = self._method.inner != "genetic" and self._steps == self._method.steps
-        if limited or self._window.finished:
+    def _epochs(self) -> Iterator[None]:
+        """Search the next few macro-groups side by side, for an epoch each, until they are done; then the next."""
+        most = self._method.steps if self._method.inner != "genetic" else math.inf
+        while not self.finished:
+            self._begin_phase()
+            epochs, steps = self._window.epochs(), 0
+            while True:
+                next(epochs, None)
+                steps += 1
+                if self._window.finished or steps >= most:
+                    break
+                yield
             self._labels = self._current()
             for i, process in self._under_way():
                 self._costs[i] = min(process.cost, self._costs[i])
-            self._settled += len(self._window.processes)
-            self._steps = 0
+            self._done += len(self._window.processes)
             self._window = self._open()
+            yield
 
     def answer(self) -> Labels:
         """The groups, those of the heuristic where the search has not found better ones."""
-
         labels = np.empty(len(self._points), np.int64)
         count = 0
         for members, own in zip(self._members, self._current(), strict=True):
@@ -129,26 +133,21 @@ class MacroGroups(Advancing):
             count += int(own.max()) + 1
         return labels
 
-    def save(self) -> State:
-        """The groups found, and the searches under way."""
+    def _state(self) -> State:
+        """The groups found before the macro-groups under way."""
+        return {"done": self._done, "costs": self._costs.copy(), "labels": np.concatenate(self._labels)}
 
-        settled: State = {"settled": self._settled, "steps": self._steps, "costs": self._costs.copy()}
-        return {**settled, "labels": np.concatenate(self._labels), **self._window.save()}
-
-    def load(self, state: State) -> None:
-        """Go on from a saved state."""
-
-        kept = dict(state)
-        self._settled, self._steps = int(kept.pop("settled")), int(kept.pop("steps"))
-        self._costs[:] = kept.pop("costs")
+    def _restore(self, state: State) -> None:
+        kept: dict[str, Any] = dict(state)
+        self._done = int(kept["done"])
+        self._costs[:] = kept["costs"]
         ends = np.cumsum([len(members) for members in self._members])
-        self._labels = np.split(np.asarray(kept.pop("labels")), ends[:-1])
+        self._labels = np.split(np.asarray(kept["labels"]), ends[:-1])
         self._window = self._open()
-        self._window.load(kept)
 
     def _under_way(self) -> Iterator[tuple[int, Process[Labels]]]:
         """The searches under way, each with the number of its macro-group."""
-        return enumerate(self._window.processes, self._settled)
+        return enumerate(self._window.processes, self._done)
 
     def _current(self) -> list[Labels]:
         """The groups of each macro-group as they are now."""
@@ -160,11 +159,10 @@ class MacroGroups(Advancing):
 
     def _open(self) -> Together[Labels]:
         """Begin the search in the next macro-groups."""
-        end = min(self._settled + WINDOW, len(self._members))
-        return Together([self._begin(i) for i in range(self._settled, end)], self._run.threads)
+        end = min(self._done + WINDOW_MACRO_GROUPS, len(self._members))
+        return Together([self._begin(i) for i in range(self._done, end)], self._run.threads)
 
     def _begin(self, i: int) -> Process[Labels]:
-
         points, start = self._points[self._members[i]], self._labels[i]
         # A seed of its own, so that neither the order nor the threads matter.
         seed = int(np.random.SeedSequence((self._run.seed, i)).generate_state(1)[0])
@@ -174,7 +172,6 @@ class MacroGroups(Advancing):
 
 def first_step(heuristic: str, points: Points, k: int, run: Run) -> Labels:
     """The groups of the heuristic, or those to start from if they are better."""
-
     labels = _constructed(heuristic, points, k, run)
     if run.start is not None and within_sse(points, run.start) < within_sse(points, labels):
         return run.start
@@ -183,7 +180,6 @@ def first_step(heuristic: str, points: Points, k: int, run: Run) -> Labels:
 
 def macro_groups(heuristic: str, points: Points, labels: Labels, width: int, run: Run) -> list[Labels]:
     """The records of each macro-group: the heuristic puts so many groups together by their centroids."""
-
     sizes = np.bincount(labels)
     sums = np.zeros((len(sizes), points.shape[1]))
     np.add.at(sums, labels, points)

@@ -8,11 +8,11 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.kernels.partitions.path import cut_order
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 
 @dataclass(frozen=True)
-class Univariate:
+class Univariate(Construction):
     """The optimal partition of a single attribute (Hansen-Mukherjee shortest path).
 
     An optimal partition of one attribute consists of runs of k to 2k−1 neighbours in ascending order; the best cut into
@@ -26,7 +26,6 @@ class Univariate:
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
         if points.shape[1] != 1:
             raise InputError(
                 f"the method univariate needs one attribute, these records have {points.shape[1]}; "

@@ -9,14 +9,14 @@ from discreet.errors import at_least
 from discreet.kernels.chunks import part
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.vmdav import vmdav
-from discreet.microdata.method import Labels, Points, Run
+from discreet.microdata.method import Construction, Labels, Points, Run
 
 # From no extension at all, by way of the two published values, to a little beyond them.
 GAMMAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.1, 1.5)
 
 
 @dataclass(frozen=True)
-class Vmdav:
+class Vmdav(Construction):
     """Groups of variable size round the records farthest from the average record (V-MDAV).
 
     While at least k records are free: take the free record farthest from the centroid of all records, form a group of
@@ -49,7 +49,6 @@ class Vmdav:
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-
         if self.gamma != "auto":
             return vmdav(points, k, float(self.gamma), run.progress)
         share = 1.0 / len(GAMMAS)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution.process import State
+from discreet.evolution.process import State, inside, part
 from discreet.kernels.partitions.mdav import mdav
 from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets, columns_of, together, violated
 from discreet.microdata.set_partitioning.pricing import GroupPricer
@@ -336,11 +336,11 @@ class Cover:
         held |= {"best": self.best, "bound": self.bound, "width": self._width, "nodes": self._nodes}
         held |= {"chosen": self._chosen, "otherwise": self._otherwise}
         if self._tree is not None:
-            held |= {f"tree.{name}": value for name, value in self._tree.save().items()}
+            held |= inside("tree", self._tree.save())
         return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in held.items()}
 
 
-def resumed(state: State, n: int) -> Cover:
+def restore_cover(state: State, n: int) -> Cover:
     """The search that a state was saved from."""
     held: dict[str, Any] = dict(state)
     columns = Columns(held["members"], held["starts"], held["costs"])
@@ -348,11 +348,11 @@ def resumed(state: State, n: int) -> Cover:
     cover = Cover(columns, n, Evidence(float(held["evidence_bound"]), held["reduced"], sets), held["best"])
     cover.bound, cover._width, cover._nodes = float(held["bound"]), int(held["width"]), int(held["nodes"])
     cover._chosen, cover._otherwise = held["chosen"], float(held["otherwise"])
-    inner = {name.removeprefix("tree."): held[name] for name in held if name.startswith("tree.")}
-    if inner:
+    tree = part("tree", state)
+    if tree:
         start = np.searchsorted(cover._chosen, cover.best)
         cover._tree = Tree(columns.take(cover._chosen), n, sets, start)
-        cover._tree.load(inner)
+        cover._tree.load(tree)
     return cover
 
 

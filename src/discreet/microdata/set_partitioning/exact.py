@@ -1,35 +1,34 @@
-"""The method `exact`.
-
-The search behind the method `exact`: a partition and a lower bound that come closer until they meet.
-"""
+"""The method `exact`: branch and price for the optimal partition, with a lower bound at any time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from discreet.errors import at_least
-from discreet.evolution.process import Advancing, State
+from discreet.evolution.process import Search, State, inside, part
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
-from discreet.microdata.method import Points, Run
-from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, Evidence, dive, resumed
+from discreet.microdata.method import Method, Points, Run, split_large
+from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, Evidence, dive, restore_cover
 from discreet.microdata.set_partitioning.columns import Floats, Ints, columns_of, labels_of, shares
 from discreet.microdata.set_partitioning.pricing import GroupPricer, nearest_bound
 from discreet.microdata.set_partitioning.relaxation import Relaxation
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Method):
     """The optimal partition, or the best found with a proven lower bound (set partitioning by column generation).
 
     Every group of k to 2k−1 records is a column of a set partitioning problem. Its linear relaxation is solved by
     column generation: groups that would lower it are found exactly, by branch and bound over near records; odd set
-    inequalities tighten it. Its bound is valid at any time. A dive into the relaxation gives a partition; all groups
-    that a better one could contain are then listed and handed to the solver HiGHS, which proves the optimum if they
-    are not too many. With k = 3 this takes less than a second for 100 records and seconds for 200; for a thousand
+    inequalities tighten it. Its bound is valid at any time. A dive into the relaxation gives a partition. All groups
+    that a better one could contain are then listed, and a tree that branches on two records being together or apart
+    (Ryan and Foster) proves the optimum over them, if they are not too many; HiGHS solves the linear program of each
+    node. With k = 3 this takes less than a second for 100 records and seconds for 200; for a thousand
     records the gap between partition and bound is usually a fraction of a percent after some seconds.
 
     Parameters
@@ -53,21 +52,13 @@ class Exact:
         at_least("groups", self.groups, 1)
         at_least("nodes", self.nodes, 1)
 
-    def search(self, points: Points, k: int, run: Run) -> Proving:
-        """Start the search; its `bound` is a lower bound for the SSE at any time."""
-
-        return Proving(points, k, getattr(run, "start", None), Limits(self.groups, self.nodes))
-
-
-class Limits(NamedTuple):
-    """What the search may take: groups listed for a proof, and nodes of branch and bound."""
-
-    groups: int
-    nodes: int
+    def search(self, points: Points, k: int, run: Run) -> ExactSearch:
+        """Begin the search; its `bound` is a lower bound for the SSE at any time."""
+        return ExactSearch(points, k, run.start, self.groups, self.nodes)
 
 
-class Proving(Advancing):
-    """Column and cut generation, a dive, then branch and bound over all groups that an optimum may have.
+class ExactSearch(Search[Ints]):
+    """The search under way: a partition and a lower bound that come closer until they meet.
 
     Parameters
     ----------
@@ -77,16 +68,18 @@ class Proving(Advancing):
         Least size of a group; n is at least 2k.
     start : array of int, optional
         A partition that the answer is not worse than.
-    limits : Limits
-        When to give up.
+    most_groups : int
+        Groups listed for a proof at most.
+    most_nodes : int
+        Nodes of branch and bound at most.
     """
 
-    def __init__(self, points: Floats, k: int, start: Ints | None, limits: Limits) -> None:
-        self._given, self._k, self._limits = points, k, limits
+    def __init__(self, points: Floats, k: int, start: Ints | None, most_groups: int, most_nodes: int) -> None:
+        self._given, self._k, self._most_groups, self._most_nodes = points, k, most_groups, most_nodes
         self._labels = mdav(points, k, False, lambda _: None)
         self._cost = float(within_sse(points, self._labels))
         if start is not None:
-            self.offer(_split(points, start, k))
+            self.offer(split_large(start, k))
         # A power of two scales without rounding; the tolerances of the linear program want costs of about 1 per record.
         self._scale = 2.0 ** round(0.5 * np.log2(len(points) / self._cost)) if self._cost > 0 else 1.0
         self._points = points * self._scale
@@ -123,42 +116,48 @@ class Proving(Advancing):
         """The best partition found so far."""
         return self._labels.copy()
 
-    def advance(self) -> None:
-        """Do a round of column or cut generation, a dive, or a node of branch and bound."""
-        relaxation = self._relaxation
-        if self._stage in ("relax", "tighten"):
-            relaxation.advance(self._cost * self._scale**2)
-            self._raise(relaxation.bound)
-            if relaxation.finished and self._stage != "done":
-                self._stage = "dive" if self._stage == "relax" else "cover"
-        elif self._stage == "dive":
-            self.offer(dive(self._points, self._k, relaxation))
-            self._raise(relaxation.bound)
-            # Closer to the optimum, more rounds are worth while.
-            relaxation.resume()
-            self._stage = "done" if self._stage == "done" else "tighten"
-        elif self._stage == "cover":
+    def _epochs(self) -> Iterator[None]:
+        """Generate columns and cuts, dive for a partition, generate more, then branch and bound; see `_raise`."""
+        while self._stage == "relax":
+            self._relax("dive")
+            yield
+        if self._stage == "dive":
+            self._stage = "tighten"  # closer to the optimum, more rounds are worth while
+            self.offer(dive(self._points, self._k, self._relaxation))
+            self._raise(self._relaxation.bound)
+            self._relaxation.resume()
+            yield
+        while self._stage == "tighten":
+            self._relax("branch")
+            yield
+        while self._stage == "branch":
             self._branch()
+            yield
 
-    def save(self) -> State:
-        """All that the next epochs depend on."""
-        held: State = {"labels": self._labels.copy(), "bound": self._bound, "stage": self._stage}
+    def _relax(self, next_stage: str) -> None:
+        """Do a round of column or cut generation."""
+        self._relaxation.advance(self._cost * self._scale**2)
+        if self._relaxation.finished:
+            self._stage = next_stage
+        self._raise(self._relaxation.bound)
+
+    def _state(self) -> State:
+        held: State = {"labels": self._labels, "bound": self._bound, "stage": self._stage}
         held |= {"listed": int(self._listed), "nodes": self._nodes}
-        held |= {f"relaxation.{name}": value for name, value in self._relaxation.save().items()}
+        held |= inside("relaxation", self._relaxation.save())
         if self._cover is not None:
-            held |= {f"cover.{name}": value for name, value in self._cover.save().items()}
+            held |= inside("cover", self._cover.save())
         return held
 
-    def load(self, state: State) -> None:
-        """Go on from a saved state."""
+    def _restore(self, state: State) -> None:
         held: dict[str, Any] = dict(state)
-        self._labels = held["labels"].copy()
+        self._labels = held["labels"]
         self._cost = float(within_sse(self._given, self._labels))
         self._bound, self._stage = float(held["bound"]), str(held["stage"])
         self._listed, self._nodes = bool(held["listed"]), int(held["nodes"])
-        self._relaxation.load(_part(held, "relaxation."))
-        inner = _part(held, "cover.")
-        self._cover = resumed(inner, len(self._points)) if inner else None
+        self._relaxation.load(part("relaxation", state))
+        cover = part("cover", state)
+        self._cover = restore_cover(cover, len(self._points)) if cover else None
 
     def _branch(self) -> None:
         """Do a node of branch and bound; where it ends without a proof, list the groups again if that may help."""
@@ -175,7 +174,7 @@ class Proving(Advancing):
             self._cover = None  # fewer groups may matter now
         elif cover.finished:
             self._stage = "done"
-        if self._nodes >= self._limits.nodes:
+        if self._nodes >= self._most_nodes:
             self._stage = "done"
 
     def _list(self) -> Cover:
@@ -183,7 +182,7 @@ class Proving(Advancing):
         relaxation, n = self._relaxation, len(self._points)
         duals, sets, weights = relaxation.inner_duals, relaxation.sets, relaxation.inner_weights
         gap = self._cost * self._scale**2 * (1 + 2 * TOLERANCE) - relaxation.bound
-        columns = self._pricer.below(duals, sets, weights, gap, self._limits.groups)
+        columns = self._pricer.below(duals, sets, weights, gap, self._most_groups)
         self._listed = columns is not None
         columns = relaxation.columns if columns is None else columns
         own = columns_of(self._points, self._labels)
@@ -207,18 +206,3 @@ class Proving(Advancing):
         self._bound = max(self._bound, bound / self._scale**2)
         if self._cost - self._bound <= TOLERANCE * self._cost:
             self._stage = "done"
-
-
-def _part(held: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The entries of a prefix, without it."""
-    return {name.removeprefix(prefix): value for name, value in held.items() if name.startswith(prefix)}
-
-
-def _split(points: Floats, labels: Ints, k: int) -> Ints:
-    """Split groups of 2k records or more, which never costs anything."""
-    labels = labels.copy()
-    for group in np.flatnonzero(np.bincount(labels) >= 2 * k):
-        members = np.flatnonzero(labels == group)
-        parts = mdav(points[members], k, False, lambda _: None)
-        labels[members] = np.where(parts == 0, group, labels.max() + parts)
-    return labels

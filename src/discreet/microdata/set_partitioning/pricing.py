@@ -119,4 +119,5 @@ def nearest_bound(near: Floats, k: int) -> float:
     with x the s-th least and m the mean of those before it, x ≥ m, so ((s−1)m + x)/(s+1) ≥ sm/(s+1) ≥ (s−1)m/s. So the
     share is least at s = k. Rounding comes off: terms are positive, each errs by a few units in the last place.
     """
-    return float(near[:, k - 1].sum()) / (2 * k) * (1 - 1e-12)
+    # 1e-12 of the sum is more than the errors of the additions can come to.
+    return float(near[:, k - 1].sum() / (2 * k)) * (1.0 - 1e-12)

@@ -1,0 +1,278 @@
+"""k-partitions of a whole file: each class of records on its own, for each group of attributes anew."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.evolution.process import Together
+from discreet.kernels.compiling import uninterrupted
+from discreet.kernels.partitions.groups import total_sse, within_sse
+from discreet.methods import make
+from discreet.microdata.classes import Classes
+from discreet.microdata.method import Labels, Method, Points, Run, begin, renumber
+from discreet.microdata.options import Settings
+from discreet.microdata.set_partitioning.bound import lower_bound
+from discreet.running import CheckpointFile, describe_search, run, sign
+
+BEST_METHOD = "memetic"
+# How a checkpoint that differs in a digest is described to its user.
+CHECKPOINT_REASONS = {
+    "data": "was made from other data, or with other columns or weights",
+    "start": "is of a search that started from other groups",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Groups of at least k records; one with a smaller group cannot be made.
+
+    Parameters
+    ----------
+    labels : array of int
+        The group of each record. Groups are renumbered 0, 1, … in order of first appearance.
+    k : int
+        Least size of a group.
+    sse : float
+        Sum of squared distances of records to the centroid of their group.
+    sst : float
+        The same to the overall centroid.
+    search : dict
+        How it was found: method, parameters, seed, steps, seconds, why the search stopped, and the trace.
+    bound : dict, optional
+        A lower bound of the loss in percent, how far above it this partition may be at most, in percent, and its
+        method.
+    """
+
+    labels: NDArray[np.int64]
+    k: int
+    sse: float
+    sst: float
+    search: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    bound: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        labels = np.asarray(self.labels)
+        if labels.ndim != 1 or labels.size == 0:
+            raise InputError("a partition needs one label per record and at least one record")
+        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), np.int64)
+        rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+        labels = rank[inverse]
+        smallest = int(np.bincount(labels).min())
+        if smallest < self.k:
+            raise InputError(f"a k-partition needs groups of at least k = {self.k} records; one has {smallest}")
+        labels.setflags(write=False)
+        object.__setattr__(self, "labels", labels)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of records in each group."""
+        return np.bincount(self.labels)
+
+    @property
+    def il(self) -> float:
+        """Information loss in percent: 100·SSE/SST; 0 where all records are equal."""
+        return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
+
+    def __repr__(self) -> str:
+        sizes = self.sizes
+        return (
+            f"Partition of {len(self.labels):,} records into {len(sizes):,} groups of {sizes.min()} to {sizes.max()} "
+            f"(k = {self.k}), IL {self.il:.4f} %"
+        )
+
+
+def partition_of(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> Partition:
+    """The partition that labels make of points, with its cost."""
+    return Partition(labels, k, float(within_sse(points, labels)), float(total_sse(points)))
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """All records as one group of attributes shows them: their points, and the classes to be partitioned."""
+
+    points: NDArray[np.float64]
+    classes: Classes
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A partition for each view, how they were found, and what is proven.
+
+    Parameters
+    ----------
+    partitions : list of Partition
+        The groups of records, view by view.
+    search : dict
+        How they were found, for the evidence.
+    bound : dict, optional
+        The lower bound, its gap and its method, where asked for or proven by the method.
+    """
+
+    partitions: list[Partition]
+    search: dict[str, Any]
+    bound: dict[str, Any] | None
+
+    @property
+    def il(self) -> float:
+        """Information loss in percent: 100·SSE/SST, both summed over the views."""
+        sse, sst = _sums(self.partitions)
+        return 100.0 * sse / sst if sst > 0 else 0.0
+
+
+def choose(name: str, params: Mapping[str, Any]) -> tuple[str, Method]:
+    """The method of a name; "auto" is the best there is."""
+    name = BEST_METHOD if name == "auto" else name
+    return name, make(name, params)
+
+
+def solve(
+    views: Sequence[View],
+    settings: Settings,
+    tell: Callable[[str, float], None],
+    *,
+    start: Labels | None = None,
+    checkpoint: Path | None = None,
+    bound: bool = False,
+) -> Solution:
+    """Partition the classes of every view, all side by side.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The records, once for each group of attributes.
+    settings : Settings
+        k, method, time or steps, seed, threads.
+    tell : callable
+        Told the stage and how far along it is, in [0, 1].
+    start : array of int, optional
+        Groups to start from, each within its class, of a single view.
+    checkpoint : Path, optional
+        Where a search is kept, and goes on from.
+    bound : bool
+        Whether to prove a lower bound.
+    """
+    name, method = choose(settings.method, settings.params)
+    tell("compiling", 0.0)
+    for width in sorted({view.points.shape[1] for view in views}):
+        sizes = {len(rows) for view in views if view.points.shape[1] == width for rows in view.classes.rows}
+        warm_up(method, width, settings.k, sizes)
+    parts = [np.ascontiguousarray(view.points[rows]) for view in views for rows in view.classes.rows]
+    starts = [None] * len(parts) if start is None else [renumber(start[rows]) for rows in views[0].classes.rows]
+    file = None
+    if checkpoint is not None and method.searches:
+        file = CheckpointFile(checkpoint, _signature(name, method, views, settings, start), CHECKPOINT_REASONS)
+    began = time.perf_counter()
+    process = begin_parts(method, parts, settings, lambda fraction: tell("grouping", fraction), starts)
+    outcome = run(process, settings, tell=lambda fraction: tell("grouping", fraction), checkpoint=file, began=began)
+    labels = iter(process.answer())
+    tell("grouping", 1.0)
+    partitions = [partition_of(view.points, _join(view.classes, labels), settings.k) for view in views]
+    search = describe_search(outcome, name, asdict(method), settings.seed)
+    return Solution(partitions, search, _bounded(views, partitions, process.bound, settings, bound, tell))
+
+
+def begin_parts(
+    method: Method,
+    parts: Sequence[Points],
+    settings: Settings,
+    tell: Callable[[float], None],
+    starts: Sequence[Labels | None],
+) -> Together[Labels]:
+    """Begin the search of a method on each part of the data; a construction is done then."""
+    total = sum(map(len, parts))
+    # If one part has most of the records, its own search keeps several threads busy better than the parts do.
+    together = 2 * max(map(len, parts)) <= total
+    processes, done = [], 0
+    for points, start in zip(parts, starts, strict=True):
+
+        def heard(fraction: float, done: int = done, size: int = len(points)) -> None:
+            if not method.searches:
+                tell((done + size * fraction) / total)
+
+        threads = 1 if together else settings.threads
+        processes.append(begin(method, points, settings.k, Run(settings.seed, threads, heard, start)))
+        heard(1.0)
+        done += len(points)
+    return Together(processes, settings.threads if together else 1)
+
+
+def warm_up(method: Method, width: int, k: int, sizes: Collection[int]) -> None:
+    """Run the method on a small case: compiling is no part of the search, nor can it be interrupted."""
+    small = np.random.default_rng(0).normal(size=(max(2 * k, min(8 * k, 2_000)), width))
+    with uninterrupted():
+        if width:
+            method.rehearse(small, k, sizes)
+        partition_of(small, np.zeros(len(small), np.int64), k)
+
+
+def _join(classes: Classes, found: Iterator[Labels]) -> Labels:
+    """The groups of all classes under numbers of their own."""
+    labels = np.empty(len(classes.blank), np.int64)
+    groups = 0
+    for rows in classes.rows:
+        own = next(found)
+        labels[rows] = own + groups
+        groups += int(own.max()) + 1
+    return labels
+
+
+def _sums(partitions: Sequence[Partition]) -> tuple[float, float]:
+    """SSE and SST: both add up over groups of attributes."""
+    return sum(partition.sse for partition in partitions), sum(partition.sst for partition in partitions)
+
+
+def _signature(
+    name: str, method: Method, views: Sequence[View], settings: Settings, start: Labels | None
+) -> Mapping[str, str | int | float]:
+    """What a checkpoint must have in common with the run that goes on from it."""
+    digest = hashlib.sha256()
+    for view in views:
+        digest.update(str(view.points.shape).encode() + view.points.tobytes())
+        for rows in view.classes.rows:
+            digest.update(len(rows).to_bytes(8, "little") + rows.tobytes())
+    started = "none" if start is None else hashlib.sha256(start.tobytes()).hexdigest()
+    given = {"k": settings.k, "seed": settings.seed}
+    return sign(name, asdict(method), given, {"data": digest.hexdigest(), "start": started})
+
+
+def _bounded(
+    views: Sequence[View],
+    partitions: Sequence[Partition],
+    proven: float | None,
+    settings: Settings,
+    asked: bool,
+    tell: Callable[[str, float], None],
+) -> dict[str, Any] | None:
+    """The lower bound of the loss in percent, how far above it the partitions may be, and where it comes from."""
+    if proven is None and not asked:
+        return None
+    method = "column generation"
+    if proven is None:
+        parts = [
+            (view.points, partition.labels, rows)
+            for view, partition in zip(views, partitions, strict=True)
+            for rows in view.classes.rows
+        ]
+        proven, words = 0.0, set()
+        for number, (points, labels, rows) in enumerate(parts):
+            tell("bounding", number / len(parts))
+            own = lower_bound(points[rows], settings.k, labels=renumber(labels[rows]))
+            proven += own.value
+            words.add(own.method)
+        method = ", ".join(sorted(words))
+    sse, sst = _sums(partitions)
+    if proven <= 0.0 < sse:
+        return None  # that no loss is below 0 says nothing of how far above the optimum this one is
+    value = 100.0 * proven / sst if sst > 0 else 0.0
+    gap = 100.0 * (sse - proven) / proven if proven > 0 else 0.0
+    return {"value": value, "gap": max(gap, 0.0), "method": method}
