@@ -8,9 +8,9 @@ from benchmarks.common import clocked
 
 from discreet.attack.system import Bools
 from discreet.methods import make
+from discreet.tables.suppression.components import Components
 from discreet.tables.suppression.problem import Problem, problem_of
-from discreet.tables.suppression.protectors import protector_of
-from discreet.tables.suppression.provers import Forcing
+from discreet.tables.suppression.provers import LinearProver
 from discreet.tabular.table import SECONDARY, Table
 from discreet.verification.audit import audit
 
@@ -44,15 +44,16 @@ def searched(table: Table, seconds: float) -> Searched:
     """Search for so many CPU seconds, until a first pattern is there at least, and audit the last."""
     start = time.process_time()
     problem = problem_of(table)
-    process = make("search", {}, "suppression").begin(problem, protector_of(problem), 1, None)
+    process = Components(make("search", {}, "suppression"), problem, 1)
+    epochs = process.epochs()
     trace: list[tuple[float, float]] = []
     while not trace or (time.process_time() - start < seconds and not process.finished):
-        next(process.epochs())
+        next(epochs)
         if not trace or process.cost < trace[-1][1]:
             trace.append((time.process_time() - start, process.cost))
     spent = time.process_time() - start
     with clocked() as audited:
-        verdict = judged(problem, process.answer())
+        verdict = judged(problem, process.pattern())
     return Searched(table, trace, process.cost, spent, verdict, audited.cpu)
 
 
@@ -79,7 +80,7 @@ def full_lp(problem: Problem) -> tuple[float, float, str]:
     and takes no time, so the pass is as fast as it can be.
     """
     start = time.process_time()
-    program = Forcing(problem.system, np.empty(0, dtype=np.int64))
+    program = LinearProver(problem.system, np.empty(0, dtype=np.int64))
     lo, hi, nothing = problem.system.lo, problem.system.hi, np.zeros(len(problem))
     hidden, open_ = problem.primary.copy(), np.ones(problem.tasks, dtype=np.bool_)
     for task in problem.by_level().tolist():

@@ -25,8 +25,9 @@ from benchmarks.tables import generated
 import discreet
 from discreet.methods import make
 from discreet.tables.primary import primary
+from discreet.tables.suppression.components import Components
+from discreet.tables.suppression.pattern import pattern_of
 from discreet.tables.suppression.problem import problem_of
-from discreet.tables.suppression.protectors import protector_of
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.files import jj
 from discreet.tabular.table import Table
@@ -178,11 +179,10 @@ def report_table3(seconds: float) -> None:
         for seed in (1, 2):
             table = sample(kind, seed, sensitive=sensitive, zeros=zeros)
             problem = problem_of(table)
-            protector = protector_of(problem)
+            pattern = pattern_of(problem)
             weight = table.cost[problem.system.cells[problem.cell]]
-            protector.start()
-            protector.protect(np.argsort(-weight, kind="stable").astype(np.int64))
-            start = protector.cost
+            pattern.protect(np.argsort(-weight, kind="stable").astype(np.int64))
+            start = pattern.cost
             gains = [
                 100 * (1 - discreet.suppress(table, method=name, time=seconds, seed=1).cost / start)
                 for name in (*methods, "search")
@@ -319,12 +319,12 @@ def report_million() -> None:
     print(f"  {len(table):,} cells, {len(table.primary):,} unsafe", flush=True)
     start = time.process_time()
     problem = problem_of(table)
-    process = make("search", {}, "suppression").begin(problem, protector_of(problem), 1, None)
+    process = Components(make("search", {}, "suppression"), problem, 1)
     next(process.epochs())
     spent = time.process_time() - start
     print(f"  first pattern: cost {process.cost:,.0f}, {spent:.1f} CPU s", flush=True)
     with clocked() as audited:
-        verdict = judged(problem, process.answer())
+        verdict = judged(problem, process.pattern())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"  audit: {verdict}, {audited.cpu:.1f} CPU s; {memory:.1f} GB at most")
 

@@ -45,10 +45,8 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 def test_only_the_solvers_know_highs() -> None:
-    # These two fall with the next step.
-    excepted = {"tables/suppression/provers.py", "tables/suppression/group_linear.py"}
     users = {path.relative_to(PACKAGE) for path in modules() if "highspy" in path.read_text(encoding="utf-8")}
-    assert {str(path) for path in users if path.parts[0] != "solvers"} <= excepted
+    assert {path.parts[0] for path in users} == {"solvers"}
 
 
 @pytest.mark.parametrize("room", ["kernels", "evolution"])

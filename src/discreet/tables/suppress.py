@@ -96,10 +96,10 @@ def suppress(
 
     from discreet.evolution.loop import evolve
     from discreet.methods import make
+    from discreet.tables.suppression.components import Components
     from discreet.tables.suppression.feasibility import given_away, spared, unjudged, why
     from discreet.tables.suppression.guards import guarded, with_status
     from discreet.tables.suppression.problem import problem_of, settled
-    from discreet.tables.suppression.protectors import protector_of
     from discreet.tables.suppression.warm_up import warm_up
     from discreet.tables.suppression.weights import bound_of, named_cells, weights
     from discreet.tabular.files.formats import table_from
@@ -133,11 +133,10 @@ def suppress(
     if len(lost) and not partial:
         raise PromiseNotKept(why(held, lost))
     problem = problem.without(lost)
-    protector = protector_of(problem)
-    process = chosen.begin(problem, protector, seed, None if old is None else old[problem.system.cells])
+    process = Components(chosen, problem, seed, None if old is None else old[problem.system.cells])
     outcome = evolve(process, stop, listeners=[lambda _moment, part: tell("searching", part)])
     pattern = np.zeros(len(held), dtype=np.bool_)
-    pattern[problem.system.cells] = process.answer()
+    pattern[problem.system.cells] = process.pattern()
     tell("guarding", 0.0)
     if singletons or protect_secondaries:
         asked = {"singletons": singletons, "secondaries": protect_secondaries}
@@ -164,7 +163,7 @@ def suppress(
         raise PromiseNotKept(f"the pattern does not stand the audit, so it is refused.\n{verdict.summary()}")
     secondary = np.flatnonzero(released.status == SECONDARY)
     able = problem.system.cells[~problem.primary]
-    bound = bound_of(process, base[able], weight[able], float(base[secondary].sum()))
+    bound = bound_of(process.bound, base[able], weight[able], float(base[secondary].sum()))
     released = released.but(cost=base)
     return _released(
         released,

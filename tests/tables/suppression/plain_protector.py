@@ -19,6 +19,8 @@ from tabulated import random_table
 class Plain:
     """The incremental attacker as the paper has it; nothing is remembered but what is protected."""
 
+    is_compiled = False
+
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         system = problem.system
@@ -53,6 +55,14 @@ class Plain:
                     self._suppressed |= np.abs(moves) > 1e-7
                     self._open[task] = False
         return failed
+
+    def protect_together(self, requirements: Ints) -> bool:
+        moves = self.moves(requirements, np.ones(len(self.problem), dtype=np.bool_))
+        if moves is None:
+            return False
+        self._suppressed |= np.abs(moves) > 1e-7
+        self._open[requirements] = False
+        return True
 
     def moves(self, tasks: Ints, able: Bools) -> Floats | None:
         """The cheapest deviations with which all tasks are at their levels at once, None if there are none."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.tables.suppression.boxes import Branches
-from discreet.tables.suppression.pattern import Certificates
+from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.problem import problem_of
 from discreet.tabular.table import PRIMARY, SECONDARY
 from discreet.verification.audit import audit
@@ -19,12 +19,12 @@ def test_what_a_branched_box_protects_stands_the_audit(seed: int) -> None:
     problem = problem_of(table)
     suppressed, proofs = problem.primary.copy(), Certificates(len(problem), problem.tasks)
     Branches(problem).protect(suppressed, proofs, problem.by_level())
-    for task in np.flatnonzero(proofs.by >= 0).tolist():
-        assert suppressed[proofs.of(task)].all()
+    for task in np.flatnonzero(proofs.number >= 0).tolist():
+        assert suppressed[proofs.cells(task)].all()
     status = table.status.copy()
     status[problem.system.cells[suppressed & ~problem.primary]] = SECONDARY
     # Where a task has no box its cell is not judged.
-    status[problem.system.cells[problem.cell[proofs.by < 0]]] = SECONDARY
+    status[problem.system.cells[problem.cell[proofs.number < 0]]] = SECONDARY
     assert not len(audit(table.but(status=status, rules={"words": {}})).failed)
 
 
@@ -44,5 +44,5 @@ def test_they_are_found_for_sub_totals() -> None:
         problem = problem_of(table.but(status=status, upl=level, lpl=level))
         proofs = Certificates(len(problem), problem.tasks)
         Branches(problem).protect(problem.primary.copy(), proofs, problem.by_level())
-        found += int((proofs.by >= 0).any())
+        found += int((proofs.number >= 0).any())
     assert found >= 5

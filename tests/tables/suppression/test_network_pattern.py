@@ -1,11 +1,10 @@
-"""Patterns of networks: protected by every step, cleaned up to what is needed, and never dearer."""
+"""Patterns of networks: protected by every step, cleaned up to what is needed, and never costlier."""
 
 import numpy as np
 import pytest
 
-from discreet.attack.network import networks
 from discreet.kernels.random import seeded
-from discreet.tables.suppression.network_pattern import Flows
+from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY
 from discreet.verification.audit import audit
@@ -24,13 +23,12 @@ def flat_problem(seed: int) -> Problem:
     return problem_of(table.but(status=status, upl=level, lpl=down, cost=np.maximum(table.value, 1.0)))
 
 
-def flows_of(problem: Problem) -> Flows:
-    flat, signs = networks(problem.system)
-    assert flat.all()
-    return Flows(problem, signs)
+def flows_of(problem: Problem) -> NetworkPattern:
+    assert problem.is_network
+    return NetworkPattern(problem)
 
 
-def protected(problem: Problem, flows: Flows) -> bool:
+def protected(problem: Problem, flows: NetworkPattern) -> bool:
     """Whether the audit finds every primary cell protected whose tasks are not open."""
     table = problem.table
     status = table.status.copy()

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attack.network import networks
 from discreet.attack.program import Program
+from discreet.kernels.random import seeded
 from discreet.tables.primary import primary
-from discreet.tables.suppression.network_pattern import Flows, random_state
+from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem, problem_of
-from discreet.tables.suppression.program_pattern import Linear
+from discreet.tables.suppression.program_pattern import LinearProgramPattern
 from discreet.tabular.files import jj
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
@@ -51,14 +51,14 @@ def test_all_that_can_be_protected_is_and_the_rest_is_counted(table: Table, shar
     if problem is None:
         return
     possible = _possible(problem)
-    pattern = Linear(problem)
+    pattern = LinearProgramPattern(problem)
     failed = pattern.protect(problem.by_level())
     assert failed == int((~possible).sum())
     assert set(pattern.open.tolist()) == set(np.flatnonzero(~possible).tolist())
     costs = [pattern.cost]
     pattern.clean()
     costs.append(pattern.cost)
-    costs.append(pattern.improve(random_state(seed), 2, 3, 0.0))
+    costs.append(pattern.improve(seeded(seed, 0), 2, 3, 0.0))
     assert all(after <= before * (1 + 1e-9) for before, after in pairwise(costs))
     assert pattern.cost == pytest.approx(costs[-1])
     assert pattern.suppressed[problem.primary].all()
@@ -69,12 +69,12 @@ def test_all_that_can_be_protected_is_and_the_rest_is_counted(table: Table, shar
 
 @given(tables(most=4), st.integers(0, 2**32 - 1))
 @settings(max_examples=20)
-def test_a_sketch_protects_as_well(table: Table, seed: int) -> None:
+def test_boxes_protect_as_well(table: Table, seed: int) -> None:
     problem = _problem(table, 0.0, np.random.default_rng(seed))
     if problem is None:
         return
-    pattern = Linear(problem)
-    if pattern.sketch(problem.by_level()) == 0:
+    pattern = LinearProgramPattern(problem)
+    if pattern.protect_by_boxes(problem.by_level()) == 0:
         assert audit(_with(problem, pattern.suppressed))
         before = pattern.cost
         pattern.sweep()
@@ -88,10 +88,9 @@ def test_networks_cost_about_what_flows_cost(table: Table, seed: int) -> None:
     problem = _problem(table, 0.0, np.random.default_rng(seed))
     if problem is None:
         return
-    flat, signs = networks(problem.system)
-    if not flat.all():
+    if not problem.is_network:
         return
-    both = Linear(problem), Flows(problem, signs)
+    both = LinearProgramPattern(problem), NetworkPattern(problem)
     failed = [one.protect(problem.by_level()) for one in both]
     assert failed[0] == failed[1]
     for one in both:
@@ -105,10 +104,10 @@ def test_a_run_can_be_repeated(table_reference) -> None:  # type: ignore[no-unty
     problem = problem_of(table)
     patterns = []
     for _ in range(2):
-        one = Linear(problem)
+        one = LinearProgramPattern(problem)
         assert one.protect(problem.by_level()) == 0
         one.sweep()
-        one.improve(random_state(1), 2, 3, 0.0)
+        one.improve(seeded(1, 0), 2, 3, 0.0)
         patterns.append(one.suppressed)
     assert (patterns[0] == patterns[1]).all()
     assert audit(_with(problem, patterns[0]))
@@ -117,7 +116,7 @@ def test_a_run_can_be_repeated(table_reference) -> None:  # type: ignore[no-unty
 
 def test_a_large_lattice_is_protected(table_reference) -> None:  # type: ignore[no-untyped-def]
     problem = problem_of(jj.read(table_reference("jj/t15x15x15.jj.gz")))
-    pattern = Linear(problem)
+    pattern = LinearProgramPattern(problem)
     assert pattern.protect(problem.by_level()) == 0
     assert audit(_with(problem, pattern.suppressed))
     assert (problem.table.status[problem.system.cells[problem.primary]] == PRIMARY).all()

@@ -1,21 +1,18 @@
-"""Methods without a search, to compare with: the margins of the lines of unsafe cells, and the hypercube method.
-
-Methods that make one pattern and are done: the baselines.
-"""
+"""Baselines without a search: the margins of the lines of unsafe cells, and the hypercube method."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.attack.grid import Grid, grid_of
 from discreet.attack.system import Bools, Floats, Ints
-from discreet.evolution.process import Advancing, State
+from discreet.evolution.process import Search, State
 from discreet.tables.suppression.orders.agenda import open_tasks
+from discreet.tables.suppression.pattern import Pattern, pattern_of
 from discreet.tables.suppression.problem import Problem
-from discreet.tables.suppression.protectors import Protector
 
 # Boxes looked at for one cell at most; where there are more, the heaviest partners are left out.
 MOST_BOXES = 300_000
@@ -23,15 +20,15 @@ MOST_BOXES = 300_000
 ROUNDS = 12
 
 
-def marginal(protector: Protector) -> Bools:
+def marginal(pattern: Pattern) -> Bools:
     """Suppress the margins of every line with an exposed primary cell, their own margins next, until all are safe.
 
     The method of last resort: quick to explain, and dear. Where margins do not help, whole lines go; where these do not
-    help either, the protector does what can be done.
+    help either, the pattern does what can be done.
 
     Parameters
     ----------
-    protector : Protector
+    pattern : Pattern
         Of the problem; it holds the pattern afterwards.
 
     Returns
@@ -39,7 +36,7 @@ def marginal(protector: Protector) -> Bools:
     array of bool
         Which columns are suppressed, the primary ones among them.
     """
-    problem = protector.problem
+    problem = pattern.problem
     suppressed = problem.primary.copy()
     for number in range(2 * ROUNDS):
         left = open_tasks(problem, suppressed)
@@ -49,9 +46,9 @@ def marginal(protector: Protector) -> Bools:
         if not new.any():
             break
         suppressed |= new
-    protector.start(suppressed)
-    protector.protect(open_tasks(problem, suppressed))
-    return protector.suppressed
+    pattern.start(suppressed)
+    pattern.protect(open_tasks(problem, suppressed))
+    return pattern.suppressed
 
 
 def _margins(problem: Problem, suppressed: Bools, columns: Ints, *, whole: bool) -> Bools:
@@ -83,16 +80,16 @@ def _margins(problem: Problem, suppressed: Bools, columns: Ints, *, whole: bool)
         front = wider
 
 
-def hypercube(protector: Protector) -> Bools:
+def hypercube(pattern: Pattern) -> Bools:
     """Protect each primary cell by the cheapest box of 2^D cells around it that can carry its levels.
 
     Cells go by falling level. Along every dimension a box has two codes of one equation, so that its corners can
     exchange value without a trace. Cells without such a box, as in the middle of a hierarchy, are left to the
-    protector.
+    pattern.
 
     Parameters
     ----------
-    protector : Protector
+    pattern : Pattern
         Of the problem; it holds the pattern afterwards.
 
     Returns
@@ -100,7 +97,7 @@ def hypercube(protector: Protector) -> Bools:
     array of bool
         Which columns are suppressed, the primary ones among them.
     """
-    problem = protector.problem
+    problem = pattern.problem
     suppressed = problem.primary.copy()
     level = np.zeros((2, len(problem)))
     level[0, problem.cell[problem.side > 0]] = problem.level[problem.side > 0]
@@ -123,9 +120,9 @@ def hypercube(protector: Protector) -> Bools:
                 if done[:, column].all():
                     break
     left = np.flatnonzero(~done[np.where(problem.side > 0, 0, 1), problem.cell])
-    protector.start(suppressed)
-    protector.protect(left[np.argsort(-problem.level[left], kind="stable")])
-    return protector.suppressed
+    pattern.start(suppressed)
+    pattern.protect(left[np.argsort(-problem.level[left], kind="stable")])
+    return pattern.suppressed
 
 
 class _Boxes:
@@ -228,9 +225,9 @@ class Hypercube:
     Inference Control in Statistical Databases, LNCS 2316, Springer (2002) 181-192.
     """
 
-    def begin(self, problem: Problem, protector: Protector, seed: int, previous: Bools | None) -> Once:
-        """The method as a process of one epoch."""
-        return Once(problem, lambda: hypercube(protector))
+    def search(self, problem: Problem, seed: int, previous: Bools | None = None) -> Construction:
+        """The construction of one component of a problem."""
+        return Construction(pattern_of(problem), hypercube)
 
 
 @dataclass(frozen=True)
@@ -242,49 +239,48 @@ class Marginal:
     None: it is what can be done by hand, and what others are compared with.
     """
 
-    def begin(self, problem: Problem, protector: Protector, seed: int, previous: Bools | None) -> Once:
-        """The method as a process of one epoch."""
-        return Once(problem, lambda: marginal(protector))
+    def search(self, problem: Problem, seed: int, previous: Bools | None = None) -> Construction:
+        """The construction of one component of a problem."""
+        return Construction(pattern_of(problem), marginal)
 
 
-class Once(Advancing):
-    """A process of one epoch.
+class Construction(Search[Bools]):
+    """A pattern that is made in one epoch.
 
     Parameters
     ----------
-    problem : Problem
-        The problem.
+    pattern : Pattern
+        A pattern of the problem, which is changed.
     make : callable
         Makes the pattern.
     """
 
-    def __init__(self, problem: Problem, make: Callable[[], Bools]) -> None:
-        self.problem = problem
-        self._make = make
-        self._pattern: Bools | None = None
+    def __init__(self, pattern: Pattern, make: Callable[[Pattern], Bools]) -> None:
+        self.problem = pattern.problem
+        self._pattern, self._make = pattern, make
+        self._made: Bools | None = None
 
     @property
     def cost(self) -> float:
         """Cost of the pattern; infinite before there is any."""
-        return float("inf") if self._pattern is None else self.problem.cost(self._pattern)
+        return float("inf") if self._made is None else self.problem.cost(self._made)
 
     @property
     def finished(self) -> bool:
         """Whether the pattern is made."""
-        return self._pattern is not None
+        return self._made is not None
 
-    def advance(self) -> None:
-        """Make the pattern."""
-        self._pattern = self._make()
+    def _epochs(self) -> Iterator[None]:
+        if self._made is None:
+            self._made = self._make(self._pattern)
+            yield
 
     def answer(self) -> Bools:
         """The pattern over the columns."""
-        return self.problem.primary.copy() if self._pattern is None else self._pattern.copy()
+        return self.problem.primary.copy() if self._made is None else self._made.copy()
 
-    def save(self) -> State:
-        """The pattern, if it is made."""
-        return {} if self._pattern is None else {"pattern": self._pattern.copy()}
+    def _state(self) -> State:
+        return {} if self._made is None else {"pattern": self._made}
 
-    def load(self, state: State) -> None:
-        """Take over a pattern that was made."""
-        self._pattern = state.get("pattern")  # type: ignore[assignment]
+    def _restore(self, state: State) -> None:
+        self._made = np.asarray(state["pattern"]) if state else None

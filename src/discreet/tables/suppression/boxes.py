@@ -14,7 +14,7 @@ from discreet.attack.grid import grid_of
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.kernels.boxes.branched_boxes import branched_boxes
 from discreet.kernels.boxes.cheap_boxes import cheap_boxes
-from discreet.tables.suppression.pattern import Certificates
+from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.problem import Problem
 from discreet.tabular.dimension import Dimension
 
@@ -50,18 +50,18 @@ class Boxing(ABC):
         self.problem = problem
         cells, n = problem.system.cells, len(problem.table)
         self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-        self._up[cells], self._down[cells] = problem.tasks_by_column()
+        self._up[cells], self._down[cells] = problem.requirements_by_column()
         self._weight = np.zeros(n)
         self._weight[cells] = problem.weight
         self._number = np.full(n, -1, dtype=np.int64)
         self._number[cells] = np.arange(len(cells))
 
-    def protect(self, suppressed: Bools, proofs: Certificates, order: Ints, able: Bools | None = None) -> None:
+    def protect(self, suppressed: Bools, certificates: Certificates, order: Ints, able: Bools | None = None) -> None:
         """Protect what boxes can protect; the pattern and its certificates are changed.
 
         Parameters
         ----------
-        suppressed, proofs : array of bool, Certificates
+        suppressed, certificates : array of bool, Certificates
             The pattern.
         order : array of int
             The tasks to protect.
@@ -75,7 +75,7 @@ class Boxing(ABC):
         if able is not None:
             lo[cells[~able]], hi[cells[~able]] = 0.0, 0.0
         hidden[cells] = suppressed
-        by = np.where(proofs.by >= 0, np.iinfo(np.int64).max, -1)
+        by = np.where(certificates.number >= 0, np.iinfo(np.int64).max, -1)
         boxes = self._boxes(
             Wanted(
                 lo,
@@ -92,12 +92,12 @@ class Boxing(ABC):
             )
         )
         suppressed |= hidden[cells]
-        proven = np.flatnonzero((by >= 0) & (proofs.by < 0))
+        proven = np.flatnonzero((by >= 0) & (certificates.number < 0))
         proven = proven[np.argsort(by[proven], kind="stable")]
         for tasks in np.split(proven, np.flatnonzero(np.diff(by[proven])) + 1):
             if len(tasks):
                 columns = self._number[boxes[int(by[tasks[0]])]]
-                proofs.add(columns[~problem.primary[columns]], tasks)
+                certificates.add(columns[~problem.primary[columns]], tasks)
 
     @abstractmethod
     def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:

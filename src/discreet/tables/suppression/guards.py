@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.attack.system import Bools, Ints
+from discreet.tables.suppression.pattern import pattern_of
 from discreet.tables.suppression.problem import problem_of
-from discreet.tables.suppression.protectors import protector_of
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 
@@ -53,11 +53,11 @@ def guarded(
         wanted += found.insiders or []
         for known, cells in wanted:
             problem = problem_of(_demanding(table, cells), strict=strict, frozen=frozen, blocked=known)
-            protector = protector_of(problem)
-            protector.start(pattern[problem.system.cells])
-            tasks = np.flatnonzero(np.isin(problem.system.cells[problem.cell], cells))
-            protector.protect(tasks.astype(np.int64))
-            pattern[problem.system.cells] |= protector.suppressed
+            for part in problem.components():
+                wider = pattern_of(part)
+                wider.start(pattern[part.system.cells])
+                wider.protect(np.flatnonzero(np.isin(part.system.cells[part.cell], cells)))
+                pattern[part.system.cells] |= wider.suppressed
         if int(pattern.sum()) == before:
             break
     return pattern

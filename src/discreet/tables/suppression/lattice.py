@@ -1,10 +1,4 @@
-"""The incremental attacker in a full table of three dimensions, by an interior-point method made for it.
-
-Linear algebra on one thread.
-
-The libraries behind numpy and scipy share work among threads by themselves, and how they do changes rounding: results
-would depend on the machine. For matrices of some hundred rows it does not pay either, least of all on a busy machine.
-"""
+"""The linear program of a full table of three dimensions, by an interior-point method made for it."""
 
 from __future__ import annotations
 
@@ -22,7 +16,11 @@ from discreet.tables.suppression.problem import Problem
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """A context in which matrices are multiplied and factored by the calling thread alone."""
+    """A context in which matrices are multiplied and factored by the calling thread alone.
+
+    The libraries behind numpy and scipy share work among threads by themselves, and how they do changes rounding:
+    results would depend on the machine. For matrices of some hundred rows it does not pay either.
+    """
     found: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return found
 
@@ -30,19 +28,18 @@ def one_thread() -> AbstractContextManager[Any]:
 @cache
 def _controller() -> Any:
     # It knows the libraries that are loaded when it is made.
-
     return ThreadpoolController()
 
 
 # How near to the optimum to come, and how near if that does not tell what really moves.
 GAPS = (1e-4, 1e-6, 1e-8)
-STEPS = 80
+NEWTON_STEPS = 80
 # Capacities are cut at so many times the largest amount that is wanted: what is wider than that might as well be open.
-WIDE = 4.0
+LARGEST_CAPACITY = 4.0
 
 
-class LatticeFlows:
-    """The program of a full table of three dimensions.
+class LatticeProver:
+    """The linear program of a full table of three dimensions.
 
     Parameters
     ----------
@@ -60,19 +57,19 @@ class LatticeFlows:
         self._sign = sign[system.cells]
         self._lo, self._hi = system.lo, system.hi
         self._lattice = Lattice(shape)
-        self.prices: Floats | None = None
+        self.dual_ray: Floats | None = None
 
-    def cheapest(self, price: Floats, cell: int, amount: float, wish: Floats, reward: float) -> Floats | None:
-        """See `Mover`."""
+    def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float) -> Floats | None:
+        """See `Prover`."""
         able = np.isfinite(price)
         able[cell] = False
-        widest = WIDE * max(abs(amount), float(np.abs(wish).max(initial=0.0)))
+        widest = LARGEST_CAPACITY * max(abs(amount), float(np.abs(target).max(initial=0.0)))
         parts: list[tuple[Ints, Floats, Floats, Floats]] = []
         for side, room in ((1.0, self._hi), (-1.0, -self._lo)):
-            wanted = np.where(able, np.minimum(np.maximum(side * wish, 0.0), room), 0.0)
-            against = np.where(side * wish < 0, reward, 0.0)
+            wanted = np.where(able, np.minimum(np.maximum(side * target, 0.0), room), 0.0)
+            against = np.where(side * target < 0, bonus, 0.0)
             rest = np.where(able, np.minimum(room, widest) - wanted, 0.0)
-            for capacity, cost in ((wanted, price - reward), (rest, price + against)):
+            for capacity, cost in ((wanted, price - bonus), (rest, price + against)):
                 there = np.flatnonzero(capacity > 0)
                 parts.append((there, np.full(len(there), side), cost[there], capacity[there]))
         column, sides, cost, capacity = (np.concatenate(one) for one in zip(*parts, strict=True))
@@ -82,12 +79,12 @@ class LatticeFlows:
         free = np.zeros(self._lattice.size, dtype=np.bool_)
         free[self._cells[price == 0.0]] = True
         with one_thread():
-            return self._solved(moves, abs(amount), free)
+            return self._solve(moves, abs(amount), free)
 
-    def _solved(self, moves: Moves, level: float, free: Bools) -> Floats | None:
+    def _solve(self, moves: Moves, level: float, free: Bools) -> Floats | None:
         """The cheapest deviations of cells that really move, None if there are none."""
         for gap in GAPS:
-            result = self._lattice.solve(*moves, gap=gap, iterations=STEPS)
+            result = self._lattice.solve(*moves, gap=gap, iterations=NEWTON_STEPS)
             if result.status == "infeasible":
                 return None
             found = support(self._lattice, moves, result, level, free=free)
@@ -96,8 +93,8 @@ class LatticeFlows:
         return None
 
 
-def lattice_of(problem: Problem) -> LatticeFlows | None:
-    """The program of a problem whose table is a full one of three dimensions, each a total and its parts."""
+def lattice_of(problem: Problem) -> LatticeProver | None:
+    """The prover of a problem whose table is a full one of three dimensions, each a total and its parts."""
     grid = grid_of(problem.table)
     if grid is None or grid.codes.shape[1] != 3:
         return None
@@ -112,4 +109,4 @@ def lattice_of(problem: Problem) -> LatticeFlows | None:
     sign = np.ones(n)
     for axis in range(3):
         sign *= grid.sign[axis, grid.codes[:, axis]]
-    return LatticeFlows(problem, (int(sizes[0]), int(sizes[1]), int(sizes[2])), sign)
+    return LatticeProver(problem, (int(sizes[0]), int(sizes[1]), int(sizes[2])), sign)

@@ -6,15 +6,32 @@ Which unsafe cells can be protected at all, and how their ranges are split so th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.attack.attacker import Attacker
 from discreet.attack.levels import TOLERANCE, levels_of
+from discreet.attack.network import networks
 from discreet.attack.system import Bools, Floats, Ints, System, system_of
+from discreet.solvers.tolerances import WHOLE
 from discreet.tabular.table import FIXED, PRIMARY, Table
 
 BEYOND = 1e-7
+
+
+class SizeClasses(NamedTuple):
+    """Which regime a problem that is no network falls into, by the number of columns; a network has none of these."""
+
+    tiny: int = 1_000  # below, a linear program is quick: repairs may solve many, and take costlier patterns first
+    small: int = 5_000  # up to here both orders of a rebuild are tried, and a lattice's first solution goes to a vertex
+    lattice: int = 2_000  # from here on a full table of three dimensions has an interior-point method of its own
+    large: int = 3_000  # from here on sub-totals are made safe along branches before linear programs are solved
+    vast: int = 20_000  # from here on linear programs are of parts of the table
+
+
+SIZE_CLASSES = SizeClasses()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +78,40 @@ class Problem:
         return len(self.system)
 
     @property
-    def tasks(self) -> int:
-        """How many tasks there are."""
+    def requirements(self) -> int:
+        """How many requirements there are."""
         return len(self.cell)
+
+    @property
+    def tasks(self) -> int:
+        """How many requirements there are."""
+        return len(self.cell)
+
+    @cached_property
+    def _networks(self) -> tuple[Bools, Ints]:
+        return networks(self.system)
+
+    @property
+    def is_network(self) -> bool:
+        """Whether every column is an arc between two relations, so that flows protect it."""
+        return bool(self._networks[0].all())
+
+    @property
+    def signs(self) -> Ints:
+        """1 or −1 for each relation, which make every column of a network an arc."""
+        return self._networks[1]
+
+    def components(self) -> list[Problem]:
+        """The problem of each independent component: what is a network, and what is not.
+
+        Connected components of one kind are one problem, since one search does them all at once. Columns without any
+        requirement in their component are in none, unless there is no requirement at all.
+        """
+        is_arc = self._networks[0]
+        parts = [kind for kind in (is_arc, ~is_arc) if kind[self.cell].any()]
+        if not parts or parts[0].all():
+            return [self]
+        return [self.part(columns) for columns in parts]
 
     def cost(self, suppressed: Bools) -> float:
         """What the secondary cells of a pattern over the columns cost together."""
@@ -119,7 +167,7 @@ class Problem:
         """The width of each range, less by some of what the audit takes for rounding: that is no reason for a cut."""
         return np.asarray(self.width - _slack(self.table, self.system.cells[self.ranged], self.scale) / 2)
 
-    def tasks_by_column(self) -> tuple[Ints, Ints]:
+    def requirements_by_column(self) -> tuple[Ints, Ints]:
         """The task of each column upwards, and downwards; −1 where there is none."""
         up, down = np.full(len(self), -1, dtype=np.int64), np.full(len(self), -1, dtype=np.int64)
         for side, index in ((1, up), (-1, down)):
@@ -289,7 +337,7 @@ def units(amounts: Floats, scale: float) -> Floats:
     scaled = amounts * scale
     finite = np.isfinite(scaled)
     near = np.where(finite, np.rint(scaled), 0.0)
-    return np.where(finite & (np.abs(scaled - near) <= 1e-9 * np.maximum(1.0, np.abs(scaled))), near, scaled)
+    return np.where(finite & (np.abs(scaled - near) <= WHOLE * np.maximum(1.0, np.abs(scaled))), near, scaled)
 
 
 def settled(problem: Problem, cells: Ints | None = None) -> tuple[Problem, Ints]:

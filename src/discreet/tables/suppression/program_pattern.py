@@ -1,13 +1,10 @@
-"""Patterns of tables of any kind, built by linear programs: one task after the other, and all of them anew.
+"""Patterns of tables of any kind, built and improved by linear programs: each protects one requirement.
 
-Why a cell cannot be published: cuts that every pattern which protects a task has to satisfy.
-
-Where a task cannot be proven, the dual of its linear program says why: with prices y of the relations the moves of
-suppressed cells do not add up to that of the primary cell. The capacities of the cells under these prices make a cut
-(Fischetti and Salazar, 2001): Σ coefficient · suppressed ≥ 1. It holds for every pattern, so that one program that
-fails tells of many cells, now and later, that they are needed.
-
-Patterns of tables of any kind, cleaned up and repaired: every step is a linear program.
+What a pattern takes early is costly in hindsight. So all requirements are protected anew, in sweeps: with the cells of
+the pattern alone, or with these at a discount. Cells that no certificate needs are published, others are tried one by
+one. Where a requirement cannot do without a cell, the dual ray of its linear program says why: the capacities of cells
+under these prices of relations make a cut (Fischetti and Salazar, 2001), Σ coefficient · suppressed ≥ 1, which holds
+for every pattern, so that one infeasible program shows of many cells, now and later, that they are needed.
 """
 
 from __future__ import annotations
@@ -18,78 +15,120 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints, System
+from discreet.evolution.process import State, inside, part
 from discreet.kernels.arrays import Words
 from discreet.kernels.random import below, uniform
+from discreet.solvers.tolerances import MOVED
 from discreet.tables.suppression.boxes import Boxes, Branches
-from discreet.tables.suppression.lattice import LatticeFlows, lattice_of
-from discreet.tables.suppression.pattern import CHARGE, Certificates, Certified, moving
-from discreet.tables.suppression.problem import Problem
-from discreet.tables.suppression.provers import Forcing, Inside, Mover
-from discreet.tables.suppression.subtable import Restricted
+from discreet.tables.suppression.certificates import Certificates, pack, unpack
+from discreet.tables.suppression.lattice import LatticeProver, lattice_of
+from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, SizeClasses
+from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover
+from discreet.tables.suppression.subtable import SubtableProver
 
-# What a unit of a move that proves another task is worth, in parts of the median weight. Little at first: what is cheap
-# goes along. In a full table of three dimensions it grows with each program after some, in parts of the columns: the
-# last tasks cost next to nothing, and one by one they would take most of the time.
-REWARD, DEAREST = 1e-2, 10.0
-PATIENT, GROWTH = 1 / 600, 1.6
-# The same where programs are of parts of the table: what costs little had better be proven along.
-EAGER = 1.0
-# The same where only suppressed cells may move, so that a reward buys nothing.
-SWEEPING = 2.0
-# From this many columns on a full table of three dimensions has its own method. It ends inside the cheapest solutions;
-# up to so many columns the first one, which fixes most of the cost, is brought to a corner, where fewer cells move.
-LATTICE, CORNERED = 2_000, 5_000
-# From this many columns on sub-totals are made safe along branches before programs are solved, and from this many on
-# programs are of parts of the table.
-LARGE, VAST = 3_000, 20_000
+# What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
+# these may be published again.
+CHARGE = 1e-3
+# Moves below this, in units, are rounding.
+MOVED_UNITS = 1e-9
+# What may be lacking of a level, in parts of it.
+LACKING = 1e-10
+# What a unit of a move that protects another requirement is worth, in parts of the median weight. Little at first: what
+# is cheap goes along. In a lattice it grows with each program after some, in parts of the columns: the last
+# requirements cost next to nothing, and one by one they would take most of the time.
+BONUS, LARGEST_BONUS = 1e-2, 10.0
+BONUS_STEADY, BONUS_GROWTH = 1 / 600, 1.6
+# The same where programs are of parts of the table, where only suppressed cells may move, so that a bonus buys nothing,
+# and where a costly cell is replaced.
+SUBTABLE_BONUS, SWEEP_BONUS, REPLACEMENT_BONUS = 1.0, 2.0, 1.0
+# How many programs a clean-up may solve cell by cell, and how many after each repair.
+CLEANING_PROGRAMS, REPAIR_PROGRAMS = 100, 10
+# How many cuts are kept, and by what a cut has to be missed to count: less may be rounding.
+MOST_CUTS, MISSED = 4_000, 1e-7
 
 
 class Sweep(NamedTuple):
-    """How to protect all tasks anew: cells taken for a task early may have become needless by those taken later."""
+    """How to protect all requirements anew: cells taken early may have become needless by those taken later."""
 
-    rising: bool  # small levels first
-    known: float | None = None  # what suppressed cells cost in parts of their weight; None: no others are taken
+    is_rising: bool  # small levels first
+    discount: float | None = None  # what cells of the pattern cost, in parts of their weight; None: no others are taken
 
 
-class Built(Certified):
-    """A pattern of a problem that is built by boxes and by linear programs.
+class _Swept(NamedTuple):
+    """The pattern before the sweep under way."""
+
+    suppressed: Bools
+    number: Ints  # requirement: its certificate
+    discount: float | None
+
+
+class LinearProgramPattern:
+    """A pattern of a problem of any kind, with a certificate for each requirement that is protected.
 
     Parameters
     ----------
     problem : Problem
         The problem.
+    sizes : SizeClasses
+        From how many columns on which prover is used.
+
+    Attributes
+    ----------
+    solved
+        How many linear programs were solved.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        # Tasks that no pattern protects.
-        self._hopeless = np.zeros(problem.tasks, dtype=np.bool_)
-        self._kept: Bools | None = None
-        self._known: float | None = None
-        self._before = self._proofs.by
+    is_compiled = False
+
+    def __init__(self, problem: Problem, sizes: SizeClasses = SIZE_CLASSES) -> None:
+        self.problem, self.sizes = problem, sizes
+        n = len(problem)
+        self._up, self._down = problem.requirements_by_column()
+        self._targeted = np.flatnonzero((self._up >= 0) | (self._down >= 0))
+        self._side = np.where(np.arange(n) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
+        weights = problem.weight[problem.weight > 0]
+        self._typical_weight = float(np.median(weights)) if len(weights) else 0.0
+        self._suppressed = problem.primary.copy()
+        self._certificates = Certificates(n, problem.requirements)
+        # Requirements that no pattern protects.
+        self._unprotectable = np.zeros(problem.requirements, dtype=np.bool_)
+        self._cuts = Cuts(problem.system)
+        # For each cell a requirement that could not do without it when last tried.
+        self._witness = np.full(n, -1, dtype=np.int64)
+        self._swept: _Swept | None = None
+        self._programs_of_sweep = 0
         self.solved = 0
-        self._since = 0
+
+    # What kind of problem it is, and the provers for it.
 
     @cached_property
-    def _lattice(self) -> LatticeFlows | None:
-        return lattice_of(self.problem) if len(self.problem) >= LATTICE else None
+    def _lattice(self) -> LatticeProver | None:
+        return lattice_of(self.problem) if len(self.problem) >= self.sizes.lattice else None
 
-    @property
+    @cached_property
     def _is_vast(self) -> bool:
-        return self._lattice is None and bool(self.problem.table.dimensions) and len(self.problem) >= VAST
+        return self._lattice is None and bool(self.problem.table.dimensions) and len(self.problem) >= self.sizes.vast
 
     @property
     def is_slow(self) -> bool:
-        """Whether a program takes long: where the table is a lattice, or vast."""
+        """Whether a linear program takes long: where the table is a lattice, or vast."""
         return self._lattice is not None or self._is_vast
 
     @cached_property
-    def _mover(self) -> Mover:
+    def _prover(self) -> Prover:
         if self._lattice is not None:
             return self._lattice
         if self._is_vast:
-            return Restricted(self.problem, self._wishful)
-        return Forcing(self.problem.system, self._wishful)
+            return SubtableProver(self.problem, self._targeted)
+        return LinearProver(self.problem.system, self._targeted)
+
+    @cached_property
+    def _last_prover(self) -> Prover:
+        return LinearProver(self.problem.system, self._targeted)
+
+    @cached_property
+    def _group_prover(self) -> LinearProver:
+        return LinearProver(self.problem.system, np.empty(0, dtype=np.int64))
 
     @cached_property
     def _boxes(self) -> Boxes:
@@ -99,203 +138,425 @@ class Built(Certified):
     def _branches(self) -> Branches:
         return Branches(self.problem)
 
-    @cached_property
-    def _last(self) -> Mover:
-        return Forcing(self.problem.system, self._wishful)
+    # The pattern at hand.
+
+    @property
+    def suppressed(self) -> Bools:
+        """Which columns are suppressed, the primary ones among them; a copy."""
+        return self._suppressed.copy()
+
+    @property
+    def cost(self) -> float:
+        """What the secondary cells cost together."""
+        return self.problem.cost(self._suppressed)
+
+    @property
+    def open(self) -> Ints:
+        """Requirements that are not protected, or not known to be."""
+        return np.flatnonzero(self._certificates.number < 0)
+
+    def waiting(self, order: Ints) -> Ints:
+        """Which requirements are still to be protected, in the order given; not those that no pattern protects."""
+        return order[(self._certificates.number[order] < 0) & ~self._unprotectable[order]]
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether everything is protected that can be."""
+        return bool(((self._certificates.number >= 0) | self._unprotectable).all())
 
     def start(self, suppressed: Bools | None = None) -> None:
-        """Begin anew with the primary cells suppressed, and others if given; no task is known to be protected."""
+        """Begin anew with the primary cells suppressed, and others if given; no requirement is known protected."""
         self._suppressed[:] = self.problem.primary
         if suppressed is not None:
             self._suppressed |= suppressed
-        self._proofs.clear()
-        self._kept, self._since = None, 0
+        self._certificates.clear()
+        self._swept, self._programs_of_sweep = None, 0
+        self._witness[:] = -1
 
-    def waiting(self, order: Ints) -> Ints:
-        """Which tasks are still to be protected, in the order given; not those that no pattern protects."""
-        return order[(self._proofs.by[order] < 0) & ~self._hopeless[order]]
+    @property
+    def mark(self) -> tuple[Bools, Ints]:
+        """The pattern and its certificates, to come back to with `return_to` until anything is cleaned or improved."""
+        return self._suppressed.copy(), self._certificates.number.copy()
+
+    def return_to(self, mark: tuple[Bools, Ints]) -> None:
+        """Come back to a pattern."""
+        self._suppressed[:] = mark[0]
+        self._certificates.restore(mark[1])
+
+    def save(self) -> State:
+        """All that later steps depend on; not in the middle of a sweep."""
+        state = inside("certificates", self._certificates.save()) | inside("cuts", self._cuts.save())
+        return state | {
+            "suppressed": self._suppressed.copy(),
+            "unprotectable": self._unprotectable.copy(),
+            "witness": self._witness.copy(),
+            "solved": self.solved,
+        }
+
+    def load(self, state: State) -> None:
+        """Go on from a saved pattern."""
+        self.start(np.asarray(state["suppressed"]))
+        self._certificates.load(part("certificates", state))
+        self._cuts.load(part("cuts", state))
+        self._unprotectable[:] = np.asarray(state["unprotectable"])
+        self._witness[:] = np.asarray(state["witness"])
+        self.solved = int(np.asarray(state["solved"]))
+
+    # Protecting.
 
     def protect(self, order: Ints, most: int | None = None) -> int:
-        """Protect tasks in an order, each at the least additional cost; tell how many could not be.
+        """Protect requirements in an order, each at the least additional cost; count those that could not be.
 
         Parameters
         ----------
         order : array of int
-            The tasks.
+            The requirements.
         most : int, optional
-            Leave after so many for which programs had to be solved; the others are not told of.
+            Leave after so many for which linear programs had to be solved; the others are not counted.
         """
         banned = np.zeros(len(self.problem), dtype=np.bool_)
-        if self._kept is not None and self._known is None:
-            banned = ~self._kept
+        if self._swept is not None and self._swept.discount is None:
+            banned = ~self._swept.suppressed
         return self._protect(order, banned, most)
 
-    def _protect(self, order: Ints, banned: Bools, most: int | None = None, reward: float | None = None) -> int:
-        failed = tried = 0
-        price = self._prices()
-        if self._kept is not None and self._known is not None:
-            price[self._kept & ~self._suppressed] *= self._known
-        price[banned] = np.inf
-        for task in order.tolist():
-            if self._proofs.by[task] >= 0:
-                continue
-            if tried == most:
-                break
-            tried += 1
-            worth = self._growing() if reward is None else reward
-            found = None if self._hopeless[task] else self._moved(self._mover, task, price, worth)
-            is_known = self._kept is not None and bool(self._before[task] >= 0)
-            if found is None and not is_known and not banned.any() and not self._hopeless[task]:
-                # Before it is given up, another method has its say.
-                found = self._moved(self._last, task, price, worth) if self.is_slow else None
-                self._hopeless[task] = found is None
-            if found is None and is_known:
-                self._recall(task, price)
-            elif found is None:
-                failed += 1
-                continue
-            else:
-                self._take(found, task, price)
-            if self.is_slow:
-                # Where a program takes long, what is suppressed by now may prove more at no cost.
-                still = order[self._proofs.by[order] < 0]
-                self._boxes.protect(self._suppressed, self._proofs, still, self._suppressed)
-                if self._is_vast:
-                    self._branches.protect(self._suppressed, self._proofs, still, self._suppressed)
-        return failed
+    def protect_together(self, requirements: Ints) -> bool:
+        """Protect requirements of different cells by one solution in which each moves by its level, if there is one.
 
-    def _recall(self, task: int, price: Floats) -> None:
-        """In a sweep, let a task rest on what it rested on before."""
-        self._proofs.by[task] = self._before[task]
-        cells = self._proofs.of(task)
-        self._suppressed[cells] = True
-        price[cells] = CHARGE * self.problem.weight[cells]
+        Without a solution nothing is changed.
+        """
+        problem, price = self.problem, self._prices()
+        amounts = problem.side[requirements] * problem.level[requirements]
+        found = self._group_prover.cheapest_together(price, problem.cell[requirements], amounts)
+        if found is None:
+            return False
+        for requirement in requirements.tolist():
+            self._take(found, requirement, price)
+        return True
 
-    def _moved(self, mover: Mover, task: int, price: Floats, reward: float = REWARD) -> Floats | None:
-        """The cheapest moves that prove a task, and others if that costs little."""
-        problem = self.problem
-        self.solved += 1
-        amount = float(problem.side[task] * problem.level[task])
-        what = (price, int(problem.cell[task]), amount, self._wishes(), reward * self._typical)
-        is_first = bool((self._proofs.by < 0).all())
-        found = mover.cheapest(*what)
-        if found is None or mover is not self._lattice or not is_first or len(problem) > CORNERED:
-            return found
-        able = np.zeros(len(problem), dtype=np.bool_)
-        able[moving(found)] = True
-        corner = Inside(problem.system, able, self._wishful[able[self._wishful]]).cheapest(*what)
-        return found if corner is None else corner
-
-    def _growing(self) -> float:
-        """What proving another task is worth by now, in parts of the median weight."""
-        if self._kept is not None and self._known is None:
-            return SWEEPING
-        if not self._lattice:
-            return EAGER if self._is_vast else REWARD
-        self._since += 1
-        late = self._since - max(8.0, PATIENT * len(self.problem))
-        return float(min(DEAREST, REWARD * GROWTH ** min(max(0.0, late), 100.0)))
-
-    def sketch(self, order: Ints) -> int:
-        """Protect tasks fast and dear, by boxes of cells, and the rest by programs; tell how many could not be."""
+    def protect_by_boxes(self, order: Ints) -> int:
+        """Protect requirements fast and at a high cost, by boxes, the rest by linear programs; count failures."""
         self._box(order)
         return self.protect(order)
 
-    def _box(self, order: Ints) -> None:
-        """Protect by boxes what they can protect, along branches where the table is large and no lattice."""
-        if len(self.problem) >= LARGE and not self._lattice:
-            # Sub-totals have no other box, and what moves them proves much that is under them.
-            self._branches.protect(self._suppressed, self._proofs, order)
-        self._boxes.protect(self._suppressed, self._proofs, order)
-
-    @cached_property
-    def _hard(self) -> Bools:
-        """Tasks that plain boxes leave open, where programs take long."""
-        hard = np.zeros(self.problem.tasks, dtype=np.bool_)
-        if self._is_vast:
-            proofs = Certificates(len(self.problem), self.problem.tasks)
-            self._boxes.protect(self.problem.primary.copy(), proofs, self.problem.by_level())
-            hard = proofs.by < 0
-        return hard
-
-    def completed(self) -> Bools | None:
-        """The pattern at hand, with boxes for what is still open: dear, but safe; None where they do not suffice."""
+    def complete_by_boxes(self) -> Bools | None:
+        """The pattern at hand with boxes for what is still open: costly, but safe; None where they do not suffice."""
         mark = self.mark
         self._box(self.waiting(self.problem.by_level()))
         found = self._suppressed.copy() if self._is_whole else None
         self.return_to(mark)
         return found
 
+    def _box(self, order: Ints) -> None:
+        """Protect by boxes what they can protect, along branches where the table is large and no lattice."""
+        if len(self.problem) >= self.sizes.large and not self._lattice:
+            # Sub-totals have no other box, and what moves them protects much that is under them.
+            self._branches.protect(self._suppressed, self._certificates, order)
+        self._boxes.protect(self._suppressed, self._certificates, order)
+
+    def _protect(self, order: Ints, banned: Bools, most: int | None = None, bonus: float | None = None) -> int:
+        failed = tried = 0
+        price = self._prices()
+        if self._swept is not None and self._swept.discount is not None:
+            price[self._swept.suppressed & ~self._suppressed] *= self._swept.discount
+        price[banned] = np.inf
+        for requirement in order.tolist():
+            if self._certificates.number[requirement] >= 0:
+                continue
+            if tried == most:
+                break
+            tried += 1
+            worth = self._present_bonus() if bonus is None else bonus
+            is_lost = bool(self._unprotectable[requirement])
+            found = None if is_lost else self._solve(self._prover, requirement, price, worth)
+            was_protected = self._swept is not None and bool(self._swept.number[requirement] >= 0)
+            if found is None and not was_protected and not banned.any() and not is_lost:
+                # Before it is given up, another method has its say.
+                found = self._solve(self._last_prover, requirement, price, worth) if self.is_slow else None
+                self._unprotectable[requirement] = found is None
+            if found is None and was_protected:
+                self._recall(requirement, price)
+            elif found is None:
+                failed += 1
+                continue
+            else:
+                self._take(found, requirement, price)
+            if self.is_slow:
+                # Where a program takes long, what is suppressed by now may protect more at no cost.
+                still = order[self._certificates.number[order] < 0]
+                self._boxes.protect(self._suppressed, self._certificates, still, self._suppressed)
+                if self._is_vast:
+                    self._branches.protect(self._suppressed, self._certificates, still, self._suppressed)
+        return failed
+
+    def _recall(self, requirement: int, price: Floats) -> None:
+        """In a sweep, let a requirement rest on what it rested on before."""
+        assert self._swept is not None
+        self._certificates.number[requirement] = self._swept.number[requirement]
+        cells = self._certificates.cells(requirement)
+        self._suppressed[cells] = True
+        price[cells] = CHARGE * self.problem.weight[cells]
+
+    def _solve(self, prover: Prover, requirement: int, price: Floats, bonus: float = BONUS) -> Floats | None:
+        """The cheapest moves that protect a requirement, and others if that costs little."""
+        problem = self.problem
+        self.solved += 1
+        amount = float(problem.side[requirement] * problem.level[requirement])
+        what = (price, int(problem.cell[requirement]), amount, self._targets(), bonus * self._typical_weight)
+        is_first = bool((self._certificates.number < 0).all())
+        found = prover.cheapest(*what)
+        if found is None or prover is not self._lattice or not is_first or len(problem) > self.sizes.small:
+            return found
+        # The interior-point method ends inside the cheapest solutions. The first one fixes most of the cost: it is
+        # brought to a vertex, where fewer cells move.
+        able = np.zeros(len(problem), dtype=np.bool_)
+        able[moving(found)] = True
+        vertex = ConfinedProver(problem.system, able, self._targeted[able[self._targeted]]).cheapest(*what)
+        return found if vertex is None else vertex
+
+    def _prices(self) -> Floats:
+        weight = self.problem.weight
+        price: Floats = np.where(self._suppressed, CHARGE * weight, weight)
+        price[self.problem.primary] = 0.0
+        return price
+
+    def _targets(self) -> Floats:
+        """How far each cell with an open requirement is to move: to the side that is open, or to one of the two."""
+        level = self.problem.level
+        up, down = self._open_level(self._up, level), self._open_level(self._down, level)
+        side = np.where((up > 0) & (down > 0), self._side, np.where(up > 0, 1.0, -1.0))
+        return np.where(side > 0, up, -down)
+
+    def _open_level(self, index: Ints, level: Floats) -> Floats:
+        still = (index >= 0) & (self._certificates.number[index] < 0)
+        return np.where(still, level[index], 0.0)
+
+    def _present_bonus(self) -> float:
+        """What protecting another requirement is worth by now, in parts of the median weight."""
+        if self._swept is not None and self._swept.discount is None:
+            return SWEEP_BONUS
+        if not self._lattice:
+            return SUBTABLE_BONUS if self._is_vast else BONUS
+        self._programs_of_sweep += 1
+        late = self._programs_of_sweep - max(8.0, BONUS_STEADY * len(self.problem))
+        return float(min(LARGEST_BONUS, BONUS * BONUS_GROWTH ** min(max(0.0, late), 100.0)))
+
+    def _take(self, deviations: Floats, requirement: int, price: Floats) -> None:
+        """Suppress what moves, and record what that protects."""
+        columns = moving(deviations)
+        fresh = columns[~self._suppressed[columns]]
+        self._suppressed[fresh] = True
+        price[fresh] = CHARGE * self.problem.weight[fresh]
+        self._certify(columns, deviations, requirement)
+
+    def _certify(self, columns: Ints, deviations: Floats, requirement: int) -> None:
+        """Let a requirement, and others that the same moves protect, rest on what moves."""
+        protected = np.union1d(self._protected_by(columns, deviations[columns]), [requirement])
+        self._certificates.add(columns[~self.problem.primary[columns]], protected)
+
+    def _protected_by(self, columns: Ints, deviations: Floats) -> Ints:
+        """The open requirements that moves protect, stretched along and against themselves as far as bounds allow."""
+        problem, system = self.problem, self.problem.system
+        found = []
+        for direction in (deviations, -deviations):
+            room = np.where(direction > 0, system.hi[columns], system.lo[columns])
+            longest = float((room / direction).min(initial=np.inf))
+            reach = np.where(problem.primary[columns], direction * longest, 0.0)
+            for side, index in ((1, self._up), (-1, self._down)):
+                one = index[columns]
+                is_enough = side * reach >= (1 - LACKING) * problem.level[one]
+                is_open = (one >= 0) & (self._certificates.number[one] < 0)
+                found.append(one[is_open & is_enough & (side * reach > 0)])
+        return np.unique(np.concatenate(found))
+
+    # Protecting anew.
+
+    @property
+    def first_sweeps(self) -> tuple[Sweep, ...]:
+        """The sweeps that pay at first; where a program takes long, building anew gains more than a second one."""
+        first = Sweep(is_rising=True)
+        return (first,) if self.is_slow else (first, Sweep(is_rising=False))
+
     def sweep(self) -> int:
-        """Protect all tasks anew with suppressed cells only, small levels first; tell how many cells that publishes."""
+        """Protect all requirements anew with suppressed cells only, small levels first; count cells that publishes."""
         if not self._is_whole:
             return 0
-        self.protect(self.begin_sweep(Sweep(rising=True)))
+        self.protect(self.begin_sweep(Sweep(is_rising=True)))
         return self.end_sweep()
 
     def begin_sweep(self, sweep: Sweep) -> Ints:
-        """Begin to protect all tasks anew by `protect`; give the order to do it in."""
-        self._known, self._since = sweep.known, 0
-        self._kept, self._before = self._suppressed.copy(), self._proofs.by.copy()
+        """Begin to protect all requirements anew by `protect`; give the order to do it in."""
+        self._swept = _Swept(self._suppressed.copy(), self._certificates.number.copy(), sweep.discount)
+        self._programs_of_sweep = 0
         self._suppressed[:] = self.problem.primary
-        self._proofs.by[:] = -1
-        order = self.problem.by_level()[:: -1 if sweep.rising else 1]
+        self._certificates.number[:] = -1
+        order = self.problem.by_level()[:: -1 if sweep.is_rising else 1]
         # Sub-totals first: once they are safe, cheap boxes make the rest safe at any time.
-        return order if sweep.rising else order[np.argsort(~self._hard[order], kind="stable")]
-
-    @property
-    def sweeps(self) -> tuple[Sweep, ...]:
-        """The sweeps that pay at first; where a program takes long, building anew gains more than a second one."""
-        first = Sweep(rising=True)
-        return (first,) if self.is_slow else (first, Sweep(rising=False))
-
-    @property
-    def pattern(self) -> Bools:
-        """What is safe now: in a sweep what was taken again, and what tasks still open rested on before."""
-        if self._kept is None:
-            return self.suppressed
-        by = np.where(self._proofs.by < 0, self._before, self._proofs.by)
-        return self.problem.primary | self._proofs.needed(by)
+        return order if sweep.is_rising else order[np.argsort(~self._is_hard[order], kind="stable")]
 
     def end_sweep(self, most: float | None = None) -> int:
-        """Keep what came of a sweep if it is whole and cheaper; tell how many cells that publishes.
+        """Keep what came of a sweep if it is whole and cheaper; count the cells that publishes.
 
         Parameters
         ----------
         most : float, optional
             What it may cost, instead of less than before.
         """
-        assert self._kept is not None
-        kept, self._kept = self._kept, None
-        dear = self.cost >= self.problem.cost(kept) if most is None else self.cost > most
-        if dear or not self._is_whole:
-            self._suppressed[:] = kept
-            self._proofs.restore(self._before)
-        return int(kept.sum() - self._suppressed.sum())
+        assert self._swept is not None
+        before, self._swept = self._swept, None
+        is_costly = self.cost >= self.problem.cost(before.suppressed) if most is None else self.cost > most
+        if is_costly or not self._is_whole:
+            self._suppressed[:] = before.suppressed
+            self._certificates.restore(before.number)
+        return int(before.suppressed.sum() - self._suppressed.sum())
 
     @property
-    def mark(self) -> tuple[Bools, Ints]:
-        """The pattern and its certificates, to come back to with `return_to` until anything is cleaned or improved."""
-        return self._suppressed.copy(), self._proofs.by.copy()
+    def safe(self) -> Bools:
+        """What is safe now: in a sweep what was taken again, and what requirements still open rested on before."""
+        if self._swept is None:
+            return self.suppressed
+        number = np.where(self._certificates.number < 0, self._swept.number, self._certificates.number)
+        return self.problem.primary | self._certificates.needed(number)
 
-    def return_to(self, mark: tuple[Bools, Ints]) -> None:
-        """Come back to a pattern."""
-        self._suppressed[:] = mark[0]
-        self._proofs.restore(mark[1])
+    @cached_property
+    def _is_hard(self) -> Bools:
+        """Which requirements plain boxes leave open, where programs take long."""
+        hard = np.zeros(self.problem.requirements, dtype=np.bool_)
+        if self._is_vast:
+            certificates = Certificates(len(self.problem), self.problem.requirements)
+            self._boxes.protect(self.problem.primary.copy(), certificates, self.problem.by_level())
+            hard = certificates.number < 0
+        return hard
 
-    @property
-    def _is_whole(self) -> bool:
-        """Whether everything is protected that can be."""
-        return bool(((self._proofs.by >= 0) | self._hopeless).all())
+    # Publishing what nothing needs.
+
+    def clean(self) -> int:
+        """Publish secondary cells that nothing needs, the costliest first; count them."""
+        before = int(self._suppressed.sum())
+        self._certificates.tidy()
+        if self._is_whole:
+            self._suppressed &= self.problem.primary | self._certificates.needed()
+            self.sweep()
+            self._try_without(np.flatnonzero(self._suppressed & ~self.problem.primary), CLEANING_PROGRAMS)
+        return before - int(self._suppressed.sum())
+
+    def _try_without(self, cells: Ints, most: int) -> None:
+        """Publish each of some cells that nothing needs, the costliest first, with so many programs at most."""
+        prover: Prover = self._lattice or ConfinedProver(self.problem.system, self._suppressed, self._targeted)
+        end = self.solved + most
+        for cell in cells[np.argsort(-self.problem.weight[cells], kind="stable")].tolist():
+            if self.solved >= end:
+                break
+            if self._suppressed[cell] and not self._cuts.essential(self._suppressed)[cell]:
+                self._do_without(cell, prover)
+
+    def _do_without(self, cell: int, prover: Prover) -> bool:
+        """Publish a cell if the others can protect all that it helps to protect."""
+        broken = self._certificates.users(np.array([cell]))
+        before = self._certificates.number.copy()
+        self._certificates.number[broken] = -1
+        self._suppressed[cell] = False
+        price = np.where(self._suppressed, CHARGE * self.problem.weight, np.inf)
+        order = broken[np.argsort(broken != self._witness[cell], kind="stable")]
+        for requirement in order.tolist():
+            if self._certificates.number[requirement] >= 0:
+                continue
+            found = self._solve(prover, requirement, price)
+            if found is None:
+                self._certificates.restore(before)
+                if prover.dual_ray is not None:
+                    amount = float(self.problem.side[requirement] * self.problem.level[requirement])
+                    self._cuts.add(prover.dual_ray, int(self.problem.cell[requirement]), amount, self._suppressed)
+                self._suppressed[cell] = True
+                self._witness[cell] = requirement
+                return False
+            self._certify(moving(found), found, requirement)
+        return True
+
+    # Taking apart and repairing.
+
+    def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
+        """Take apart and repair so many times; give the cost of the pattern that is kept."""
+        for _ in range(rounds):
+            self._certificates.tidy()
+            secondary = np.flatnonzero(self._suppressed & ~self.problem.primary)
+            if not len(secondary):
+                break
+            if self.is_slow:
+                self._replace(secondary, state)
+            else:
+                self._ruin_and_repair(secondary, state, most, heat)
+        return self.cost
+
+    def _ruin_and_repair(self, secondary: Ints, state: Words, most: int, heat: float) -> None:
+        """Take some cells away, protect what that opens, and keep the pattern if it costs little more."""
+        mark, cost = self.mark, self.cost
+        cells = secondary[np.argsort(-self.problem.weight[secondary], kind="stable")]
+        taken = self._pick(cells, state, most)
+        opened = self._certificates.users(taken)
+        self._certificates.number[opened] = -1
+        self._suppressed[taken] = False
+        banned = np.zeros(len(self.problem), dtype=np.bool_)
+        banned[taken[: 1 + below(state, len(taken))]] = True
+        opened = opened[np.argsort([uniform(state) for _ in opened], kind="stable")]
+        failed = self._protect(opened, banned, bonus=BONUS)
+        if failed:
+            failed = self._protect(opened, np.zeros_like(banned), bonus=BONUS)
+        if not failed:
+            idle = self._suppressed & ~self.problem.primary & ~self._certificates.needed()
+            self._suppressed[idle] = False
+            is_closed = self._certificates.number[opened] >= 0
+            near = [self._certificates.cells(requirement) for requirement in opened[is_closed].tolist()]
+            self._try_without(np.unique(np.concatenate([*near, np.empty(0, np.int64)])), REPAIR_PROGRAMS)
+        if failed or self.cost > cost * (1.0 + heat * uniform(state)):
+            self.return_to(mark)
+
+    def _pick(self, cells: Ints, state: Words, most: int) -> Ints:
+        """A costly cell and some that share a certificate with it."""
+        wanted = 1 + below(state, most)
+        taken = [int(cells[min(int(len(cells) * uniform(state) ** 1.5), len(cells) - 1)])]
+        users = self._certificates.users(np.array(taken))
+        for _ in range(4 * wanted):
+            if len(taken) >= wanted or not len(users):
+                break
+            near = self._certificates.cells(int(users[below(state, len(users))]))
+            cell = int(near[below(state, len(near))])
+            if cell not in taken:
+                taken.append(cell)
+        return np.array(taken, dtype=np.int64)
+
+    def _replace(self, secondary: Ints, state: Words) -> bool:
+        """Do without a costly cell if what that opens can be protected for less; whether it can.
+
+        Where a program takes long, a trial ends as soon as it costs more than it saves.
+        """
+        total = np.cumsum(self.problem.weight[secondary])
+        if total[-1] <= 0:
+            return False
+        # The more it costs, the more there is to gain.
+        cell = secondary[min(int(np.searchsorted(total, uniform(state) * total[-1], "right")), len(secondary) - 1)]
+        mark, cost = self.mark, self.cost
+        opened = self._certificates.users(np.array([cell]))
+        opened = opened[np.argsort(-self.problem.level[opened], kind="stable")]
+        self._certificates.number[opened] = -1
+        self._suppressed[cell] = False
+        banned = np.zeros(len(self.problem), dtype=np.bool_)
+        banned[cell] = True
+        while not self._protect(opened, banned, 1, REPLACEMENT_BONUS) and self.cost < cost:
+            if not (self._certificates.number[opened] < 0).any():
+                self._suppressed &= self.problem.primary | self._certificates.needed()
+                return True
+        self.return_to(mark)
+        return False
 
 
-MOST = 4_000
-# A cut has to be missed by this to count: less may be rounding.
-CLEAR = 1e-7
+def moving(deviations: Floats) -> Ints:
+    """The columns that move, but for rounding."""
+    sizes = np.abs(deviations)
+    return np.flatnonzero(sizes > max(MOVED_UNITS, MOVED * float(sizes.max(initial=0.0))))
 
 
 class Cuts:
-    """Cuts of a system.
+    """Cuts of a system, from the dual rays of infeasible linear programs.
 
     Parameters
     ----------
@@ -308,13 +569,13 @@ class Cuts:
         self._entries = np.repeat(np.arange(len(system)), np.diff(system.by_starts))
         self._columns: list[Ints] = []
         self._coefficients: list[Floats] = []
-        self._held: tuple[Ints, Ints, Floats] | None = None
+        self._joined: tuple[Ints, Ints, Floats] | None = None
 
     def __len__(self) -> int:
         return len(self._columns)
 
     def add(self, prices: Floats, cell: int, amount: float, suppressed: Bools) -> bool:
-        """Add the cut that prices of relations make for a cell that is to move by an amount; tell if it is one."""
+        """Add the cut that prices of relations make for a cell that is to move by an amount; whether it is one."""
         system = self.system
         turned = np.bincount(self._entries, prices[system.by_rows] * system.by_coefficients, len(system))
         turned[np.abs(turned) <= 1e-9 * np.abs(turned).max(initial=0.0)] = 0.0
@@ -328,13 +589,13 @@ class Cuts:
         along = turned[columns]
         room = along * np.where(along > 0, system.hi[columns], system.lo[columns])
         coefficients = np.minimum(room / wanted, 1.0)
-        if coefficients[suppressed[columns]].sum() >= 1 - CLEAR:
+        if coefficients[suppressed[columns]].sum() >= 1 - MISSED:
             return False
-        if len(self) >= MOST:
-            del self._columns[: MOST // 4], self._coefficients[: MOST // 4]
+        if len(self) >= MOST_CUTS:
+            del self._columns[: MOST_CUTS // 4], self._coefficients[: MOST_CUTS // 4]
         self._columns.append(columns[coefficients > 0])
         self._coefficients.append(coefficients[coefficients > 0])
-        self._held = None
+        self._joined = None
         return True
 
     def essential(self, suppressed: Bools) -> Bools:
@@ -342,162 +603,21 @@ class Cuts:
         found = np.zeros(len(self.system), dtype=np.bool_)
         if not len(self):
             return found
-        if self._held is None:
+        if self._joined is None:
             sizes = np.array([len(one) for one in self._columns])
             rows = np.repeat(np.arange(len(sizes)), sizes)
-            self._held = rows, np.concatenate(self._columns), np.concatenate(self._coefficients)
-        rows, columns, coefficients = self._held
+            self._joined = rows, np.concatenate(self._columns), np.concatenate(self._coefficients)
+        rows, columns, coefficients = self._joined
         there = np.where(suppressed[columns], coefficients, 0.0)
         total = np.bincount(rows, there, len(self))
-        found[columns[total[rows] - there < 1 - CLEAR]] = True
+        found[columns[total[rows] - there < 1 - MISSED]] = True
         return found & suppressed
 
+    def save(self) -> State:
+        """All cuts, to go on from with `load`."""
+        return inside("columns", pack(self._columns)) | inside("coefficients", pack(self._coefficients))
 
-# What a unit of a move that proves another task is worth where a dear cell is replaced, in parts of the median weight.
-REPLACING = 1.0
-# How many programs a clean-up may solve cell by cell, and how many after each repair.
-TRIALS, FEW = 100, 10
-
-
-class Linear(Built):
-    """A pattern of a problem, with a certificate for each task that is protected.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self._cuts = Cuts(problem.system)
-        # For each cell a task that could not do without it when last tried.
-        self._witness = np.full(len(problem), -1, dtype=np.int64)
-
-    def start(self, suppressed: Bools | None = None) -> None:
-        """Begin anew with the primary cells suppressed, and others if given; no task is known to be protected."""
-        super().start(suppressed)
-        self._witness[:] = -1
-
-    def clean(self) -> int:
-        """Publish secondary cells that nothing needs, the dearest first; tell how many."""
-        before = int(self._suppressed.sum())
-        self._proofs.tidy()
-        if self._is_whole:
-            self._suppressed &= self.problem.primary | self._proofs.needed()
-            self.sweep()
-            self._try_without(np.flatnonzero(self._suppressed & ~self.problem.primary), TRIALS)
-        return before - int(self._suppressed.sum())
-
-    def _try_without(self, cells: Ints, most: int) -> None:
-        """Publish each of some cells that nothing needs, the dearest first, with so many programs at most."""
-        inside: Mover = self._lattice or Inside(self.problem.system, self._suppressed, self._wishful)
-        end = self.solved + most
-        for cell in cells[np.argsort(-self.problem.weight[cells], kind="stable")].tolist():
-            if self.solved >= end:
-                break
-            if self._suppressed[cell] and not self._cuts.essential(self._suppressed)[cell]:
-                self._without(cell, inside)
-
-    def _without(self, cell: int, inside: Mover) -> bool:
-        """Publish a cell if the others can prove all that it helps to prove."""
-        broken = self._proofs.users(np.array([cell]))
-        before = self._proofs.by.copy()
-        self._proofs.by[broken] = -1
-        self._suppressed[cell] = False
-        price = np.where(self._suppressed, CHARGE * self.problem.weight, np.inf)
-        witness = self._witness[cell]
-        order = broken[np.argsort(broken != witness, kind="stable")]
-        for task in order.tolist():
-            if self._proofs.by[task] >= 0:
-                continue
-            found = self._moved(inside, task, price)
-            if found is None:
-                self._proofs.restore(before)
-                if inside.prices is not None:
-                    amount = float(self.problem.side[task] * self.problem.level[task])
-                    self._cuts.add(inside.prices, int(self.problem.cell[task]), amount, self._suppressed)
-                self._suppressed[cell] = True
-                self._witness[cell] = task
-                return False
-            columns = moving(found)
-            self._certify(columns, np.union1d(self._proven(columns, found[columns]), [task]))
-        return True
-
-    def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
-        """Take apart and repair so many times; give the cost of the pattern that is kept."""
-        if self.is_slow:
-            for _ in range(rounds):
-                self._replace(state)
-            return self.cost
-        cost = self.cost
-        for _ in range(rounds):
-            self._proofs.tidy()
-            secondary = np.flatnonzero(self._suppressed & ~self.problem.primary)
-            if not len(secondary):
-                break
-            cells = secondary[np.argsort(-self.problem.weight[secondary], kind="stable")]
-            kept, by = self._suppressed.copy(), self._proofs.by.copy()
-            taken = self._pick(cells, state, most)
-            opened = self._proofs.users(taken)
-            self._proofs.by[opened] = -1
-            self._suppressed[taken] = False
-            banned = np.zeros(len(self.problem), dtype=np.bool_)
-            banned[taken[: 1 + below(state, len(taken))]] = True
-            opened = opened[np.argsort([uniform(state) for _ in opened], kind="stable")]
-            failed = self._protect(opened, banned, reward=REWARD)
-            if failed:
-                failed = self._protect(opened, np.zeros_like(banned), reward=REWARD)
-            if not failed:
-                idle = self._suppressed & ~self.problem.primary & ~self._proofs.needed()
-                self._suppressed[idle] = False
-                near = [self._proofs.of(task) for task in opened.tolist() if self._proofs.by[task] >= 0]
-                self._try_without(np.unique(np.concatenate([*near, np.empty(0, np.int64)])), FEW)
-            now = self.cost
-            if not failed and now <= cost * (1.0 + heat * uniform(state)):
-                cost = now
-            else:
-                self._suppressed[:] = kept
-                self._proofs.restore(by)
-        return cost
-
-    def _replace(self, state: Words) -> bool:
-        """Do without a dear cell if what that opens can be protected for less; tell if so.
-
-        Where a program takes long, a trial ends as soon as it costs more than it saves.
-        """
-        self._proofs.tidy()
-        secondary = np.flatnonzero(self._suppressed & ~self.problem.primary)
-        total = np.cumsum(self.problem.weight[secondary])
-        if not len(secondary) or total[-1] <= 0:
-            return False
-        # The more it costs, the more there is to gain.
-        cell = secondary[min(int(np.searchsorted(total, uniform(state) * total[-1], "right")), len(secondary) - 1)]
-        kept, by, cost = self._suppressed.copy(), self._proofs.by.copy(), self.cost
-        opened = self._proofs.users(np.array([cell]))
-        opened = opened[np.argsort(-self.problem.level[opened], kind="stable")]
-        self._proofs.by[opened] = -1
-        self._suppressed[cell] = False
-        banned = np.zeros(len(self.problem), dtype=np.bool_)
-        banned[cell] = True
-        while not self._protect(opened, banned, 1, REPLACING) and self.cost < cost:
-            if not (self._proofs.by[opened] < 0).any():
-                self._suppressed &= self.problem.primary | self._proofs.needed()
-                return True
-        self._suppressed[:] = kept
-        self._proofs.restore(by)
-        return False
-
-    def _pick(self, cells: Ints, state: Words, most: int) -> Ints:
-        """A dear cell and some that share a certificate with it."""
-        wanted = 1 + below(state, most)
-        taken = [int(cells[min(int(len(cells) * uniform(state) ** 1.5), len(cells) - 1)])]
-        users = self._proofs.users(np.array(taken))
-        for _ in range(4 * wanted):
-            if len(taken) >= wanted or not len(users):
-                break
-            near = self._proofs.of(int(users[below(state, len(users))]))
-            cell = int(near[below(state, len(near))])
-            if cell not in taken:
-                taken.append(cell)
-        return np.array(taken, dtype=np.int64)
+    def load(self, state: State) -> None:
+        """Go on from what `save` gave."""
+        self._columns, self._coefficients = unpack(part("columns", state)), unpack(part("coefficients", state))
+        self._joined = None

@@ -1,13 +1,8 @@
-"""The incremental attacker in a large table, by programs of parts of it.
-
-Moves that a part of the columns can make are moves of the whole: dearer perhaps, but found in a fraction of the time.
-Columns that would make them cheaper are found by their reduced costs at the prices of the relations, as in column
-generation (Gilmore and Gomory 1961), as often as is asked for.
-
-The part of a table around a cell: its codes, and on each axis the leaves that are cheapest to move along.
+"""Linear programs of parts of a large table: a cell's codes, and on each axis the leaves cheapest to move along.
 
 A set of codes that holds with each code all codes it is part of, on every axis, makes a table of its own: what leaves
-take from each other shows in no other cell.
+take from each other shows in no other cell. So moves of a part are moves of the whole: costlier perhaps, but found in a
+fraction of the time.
 """
 
 from __future__ import annotations
@@ -17,14 +12,19 @@ from numpy.typing import NDArray
 
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.tables.suppression.problem import Problem
-from discreet.tables.suppression.provers import Inside
+from discreet.tables.suppression.provers import ConfinedProver
 
 # What a cell that cannot move costs, and the share of a move below which capacity counts no further.
 NEVER, LEAST_SHARE = 1e15, 1e-3
+# How many columns a part has as long as nothing is protected, how many at least, and what it grows by where it has no
+# solution. The first programs decide most of the cost; the last ones find almost everything suppressed.
+PART, SMALLEST_PART, PART_GROWTH = 8_000, 3_000, 4
+# Beyond this many columns, and after so many vertices, a program is given up: the search has a pattern to fall back on.
+LARGEST_PART, MOST_VERTICES = 30_000, 5_000
 
 
-class Nearby:
-    """Parts of the table of a problem, which must have dimensions; it may be linked.
+class Neighbourhoods:
+    """Parts of the table of a problem around its cells; the table has dimensions, and may be linked.
 
     Parameters
     ----------
@@ -90,80 +90,39 @@ class Nearby:
         return order[np.argsort(np.minimum(place, np.arange(1.0, len(order) + 1)), kind="stable")]
 
 
-# How many columns a part has as long as nothing is protected, how many at least, and what it grows by where it has no
-# solution. The first programs decide most of the cost; the last ones find almost everything suppressed.
-SIZE, LEAST, GROWTH = 8_000, 3_000, 4
-# Beyond this many columns, and after so many corners, a program is given up: the search has something to fall back on.
-MOST, CORNERS = 30_000, 5_000
-# What a reduced cost must be below, in parts of the dearest price, and how many columns come in at once at least.
-REDUCED, SOME = 1e-9, 200
-
-
-class Restricted:
-    """The program of a problem, over the columns around the cell that is moved. If none is found, there may be one.
+class SubtableProver:
+    """The linear program of the columns around the cell that is moved. If it finds no solution, there may be one.
 
     Parameters
     ----------
     problem : Problem
         The problem; its table has dimensions.
-    wishful : array of int
-        The columns that may be rewarded: those with tasks.
+    targeted : array of int
+        The columns that may have targets: those with requirements.
     size : int
         How many columns to take around the cell, as long as nothing is protected; later fewer.
-    rounds : int, optional
-        How often columns with negative reduced cost are taken in; until there is none if not given.
     """
 
-    def __init__(self, problem: Problem, wishful: Ints, size: int = SIZE, rounds: int | None = 0) -> None:
+    dual_ray: Floats | None = None
+
+    def __init__(self, problem: Problem, targeted: Ints, size: int = PART) -> None:
         self.problem = problem
-        self._wishful = wishful
-        self._nearby = Nearby(problem)
-        self._size, self._rounds = size, rounds
-        self._entries = np.repeat(np.arange(len(problem)), np.diff(problem.system.by_starts))
-        self._is_infeasible = False
-        self.prices: Floats | None = None
+        self._targeted = targeted
+        self._neighbourhoods = Neighbourhoods(problem)
+        self._size = size
 
-    def cheapest(self, price: Floats, cell: int, amount: float, wish: Floats, reward: float) -> Floats | None:
-        """See `Mover`."""
-        self.prices = None
+    def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float) -> Floats | None:
+        """See `Prover`."""
         able = int(np.isfinite(price).sum())
-        share = np.count_nonzero(wish) / max(1, len(self._wishful))
-        size = max(min(LEAST, self._size), int(self._size * share))
+        share = np.count_nonzero(target) / max(1, len(self._targeted))
+        size = max(min(SMALLEST_PART, self._size), int(self._size * share))
         while True:
-            columns = np.isfinite(price) if size >= able else self._nearby.columns(cell, amount, price, size)
+            columns = np.isfinite(price) if size >= able else self._neighbourhoods.columns(cell, amount, price, size)
             columns[cell] = True
-            found = self._within(columns, price, cell, amount, wish, reward)
-            if found is not None or size >= min(able, MOST) or not self._is_infeasible:
+            prover = ConfinedProver(
+                self.problem.system, columns, self._targeted, is_interior_allowed=True, most_vertices=MOST_VERTICES
+            )
+            found = prover.cheapest(price, cell, amount, target, bonus)
+            if found is not None or size >= min(able, LARGEST_PART) or not prover.is_infeasible:
                 return found
-            size *= GROWTH
-
-    def _within(
-        self, columns: Bools, price: Floats, cell: int, amount: float, wish: Floats, reward: float
-    ) -> Floats | None:
-        """The cheapest moves of some columns, and of those that come in."""
-        rounds, found = 0, None
-        while True:
-            part = Inside(self.problem.system, columns, self._wishful, interior=True, most=CORNERS)
-            better = part.cheapest(price, cell, amount, wish, reward)
-            self._is_infeasible = part.is_infeasible
-            found = found if better is None else better
-            if better is None or rounds == self._rounds:
-                return found
-            rounds += 1
-            fresh = self._improving(part.duals, columns, price, wish, reward)
-            if not len(fresh):
-                return found
-            columns[fresh] = True
-
-    def _improving(self, duals: Floats, columns: Bools, price: Floats, wish: Floats, reward: float) -> Ints:
-        """The columns outside that would make the moves cheaper at the prices of relations, the best first."""
-        system = self.problem.system
-        cost = np.where(np.isfinite(price), price, 0.0)
-        value = np.bincount(self._entries, system.by_coefficients * duals[system.by_rows], len(system))
-        up = np.where(system.hi > 0, cost - np.sign(wish) * reward - value, 0.0)
-        down = np.where(system.lo < 0, cost + np.sign(wish) * reward + value, 0.0)
-        reduced = np.where(columns | ~np.isfinite(price), 0.0, np.minimum(up, down))
-        enough = -REDUCED * max(1.0, float(cost.max(initial=0.0)))
-        fresh = np.flatnonzero(reduced < enough)
-        best = np.argsort(reduced[fresh], kind="stable")
-        return fresh[best[: max(SOME, int(columns.sum()) // 4)]]
+            size *= PART_GROWTH

@@ -1,19 +1,17 @@
-"""Compiling what a search needs before its time counts, on tables of no account."""
+"""Compile the kernels on a tiny dummy table, so that compile time is not search time."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from discreet.attack.network import networks
 from discreet.kernels.compiling import uninterrupted
 from discreet.kernels.random import seeded
 from discreet.tables.suppression.boxes import Boxes, Branches
+from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.exact.branch_and_cut import Exact
 from discreet.tables.suppression.lattice import lattice_of
-from discreet.tables.suppression.network_pattern import Flows
-from discreet.tables.suppression.pattern import Certificates
-from discreet.tables.suppression.problem import Problem, problem_of
-from discreet.tables.suppression.program_pattern import LARGE, LATTICE
+from discreet.tables.suppression.network_pattern import NetworkPattern
+from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, problem_of
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import PRIMARY, Table
@@ -21,35 +19,35 @@ from discreet.tabular.table import PRIMARY, Table
 
 def warm_up(problem: Problem) -> None:
     """Compile the kernels that a problem asks for."""
-    flat, _ = networks(problem.system)
     with uninterrupted():
-        if flat.any():
-            _flows()
-        if not flat.all():
-            _programs(problem)
+        for part in problem.components():
+            if part.is_network:
+                _compile_flows()
+            else:
+                _compile_boxes(part)
 
 
-def _flows() -> None:
+def _compile_flows() -> None:
     """What networks need."""
     small = problem_of(_small(2))
-    flows = Flows(small, networks(small.system)[1])
-    flows.protect(np.arange(small.tasks, dtype=np.int64))
-    flows.clean()
-    flows.improve(seeded(0, 0), 2, 2, 0.1)
-    Exact(small, flows.twin(), flows.suppressed, np.empty(0, dtype=np.int64)).advance()
+    pattern = NetworkPattern(small)
+    pattern.protect(np.arange(small.requirements, dtype=np.int64))
+    pattern.clean()
+    pattern.improve(seeded(0, 0), 2, 2, 0.1)
+    next(Exact(small, pattern.twin(), pattern.suppressed, np.empty(0, dtype=np.int64)).epochs(), None)
 
 
-def _programs(problem: Problem) -> None:
+def _compile_boxes(problem: Problem) -> None:
     """What patterns need that are built by programs: boxes, and more where there are many columns."""
     small = problem_of(_small(3))
     order, suppressed = small.by_level(), small.primary.copy()
-    Boxes(small).protect(suppressed, Certificates(len(small), small.tasks), order)
-    lattice = lattice_of(small) if len(problem) >= LATTICE and lattice_of(problem) else None
+    Boxes(small).protect(suppressed, Certificates(len(small), small.requirements), order)
+    lattice = lattice_of(small) if len(problem) >= SIZE_CLASSES.lattice and lattice_of(problem) else None
     if lattice is not None:
         price, nothing = small.weight + 1.0, np.zeros(len(small))
         lattice.cheapest(price, int(small.cell[0]), float(small.side[0] * small.level[0]), nothing, 0.0)
-    elif len(problem) >= LARGE:
-        Branches(small).protect(suppressed, Certificates(len(small), small.tasks), order)
+    elif len(problem) >= SIZE_CLASSES.large:
+        Branches(small).protect(suppressed, Certificates(len(small), small.requirements), order)
 
 
 def _small(axes: int) -> Table:

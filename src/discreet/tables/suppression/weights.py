@@ -56,25 +56,24 @@ def _column(table: Table, given: Any, name: str) -> Floats:
     return np.nan_to_num(values, nan=-1.0)
 
 
-def bound_of(process: Any, base: Floats, weight: Floats, cost: float) -> dict[str, Any] | None:
-    """What the process has proven, with the gap in percent, of the cost itself.
+def bound_of(value: float | None, base: Floats, weight: Floats, cost: float) -> dict[str, Any] | None:
+    """What a search has proven, with the gap in percent, of the cost itself.
 
     Parameters
     ----------
-    process
-        The search, whose bound is one of weights.
+    value : float, optional
+        The bound of the search, which is one of weights.
     base, weight : arrays of float
         What the cells that may be suppressed cost, and what they counted in the search.
     cost : float
         What the pattern costs.
     """
-    value = getattr(process, "bound", None)
     if value is None or not math.isfinite(value):
         return None
     # Cells that cost nothing had a little weight, and a cell to avoid more than it costs.
     free = base == 0
     share = float((base[~free] / weight[~free]).min(initial=1.0))
-    value = max(0.0, share * (float(value) - float(weight[free].sum())))
+    value = max(0.0, share * (value - float(weight[free].sum())))
     if (base == np.rint(base)).all():
         # So is the cost of every pattern.
         value = float(math.ceil(value - 1e-6 * max(1.0, value)))

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attack.network import networks
 from discreet.attack.system import Bools, Floats
 from discreet.tables.primary import primary
 from discreet.tables.suppression.exact.branch_and_cut import Exact, lower_bound
-from discreet.tables.suppression.network_pattern import Flows
+from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.files import jj
@@ -97,10 +96,9 @@ def test_the_optimum_is_that_of_all_patterns(kind: str, rng: np.random.Generator
         assert bound <= least * (1 + 1e-9) + 1e-9
 
 
-def flows_of(problem: Problem) -> Flows:
-    flat, signs = networks(problem.system)
-    assert flat.all()
-    return Flows(problem, signs)
+def flows_of(problem: Problem) -> NetworkPattern:
+    assert problem.is_network
+    return NetworkPattern(problem)
 
 
 def cleaned(problem: Problem) -> Bools:

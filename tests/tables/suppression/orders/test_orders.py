@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attack.network import networks
 from discreet.attack.system import Ints
 from discreet.errors import InputError
 from discreet.evolution.loop import evolve
 from discreet.evolution.stops import MaxSteps
-from discreet.tables.suppression.group_linear import GroupLinear, GroupProgram
-from discreet.tables.suppression.network_pattern import GroupFlows
+from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.orders import orders
 from discreet.tables.suppression.orders.agenda import agenda_of, open_tasks, together
 from discreet.tables.suppression.orders.orders import ALIKE_BIRTHS, OPERATORS, VARIANTS, Orders, OrderSearch, cross
 from discreet.tables.suppression.problem import Problem, problem_of
+from discreet.tables.suppression.program_pattern import LinearProgramPattern
+from discreet.tables.suppression.provers import LinearProver
 from discreet.tabular.files import jj
 from discreet.tabular.table import FIXED, SAFE
 from tables.suppression.plain_protector import Plain, exposed, hopeless, unsafe_table
@@ -28,14 +28,13 @@ from tabulated import generators
 seeds = st.integers(0, 2**32 - 1)
 
 
-def flows(problem: Problem) -> GroupFlows:
+def flows(problem: Problem) -> NetworkPattern:
     """The flows of a problem that is a network."""
-    flat, signs = networks(problem.system)
-    assert flat.all()
-    return GroupFlows(problem, signs)
+    assert problem.is_network
+    return NetworkPattern(problem)
 
 
-def network(rng: np.random.Generator) -> GroupFlows:
+def network(rng: np.random.Generator) -> NetworkPattern:
     """A random table of two dimensions, sometimes with a hierarchy and with cells that must be published."""
     sizes = [[4, 4], [6, 3], [3, 8]][int(rng.integers(3))]
     table = unsafe_table(rng, sizes, decimals=int(rng.choice([0, 2])))
@@ -48,7 +47,7 @@ def network(rng: np.random.Generator) -> GroupFlows:
 
 def run(method: OrderSearch, protector: Any, seed: int, steps: int = 4) -> Orders:
     """A search after some epochs."""
-    process = method.search(protector, seed)
+    process = Orders(method, protector, seed)
     evolve(process, MaxSteps(steps))
     return process
 
@@ -122,13 +121,13 @@ def test_a_surrogate_ends_safe(variant: str, rng: np.random.Generator, seed: int
 
 
 @pytest.mark.parametrize("variant", ["ls-insert", "ga-one-k", "ga-group-k"])
-@pytest.mark.parametrize("protector", [Plain, GroupLinear])
+@pytest.mark.parametrize("protector", [Plain, LinearProgramPattern])
 @pytest.mark.parametrize("sizes", [[3, 3, 2], [4, 3]])
 @settings(max_examples=2)
 @given(rng=generators)
 def test_any_protector_will_do(variant: str, protector: Any, sizes: list[int], rng: np.random.Generator) -> None:
     problem = problem_of(unsafe_table(rng, sizes, hierarchical=len(sizes) == 2))
-    method = OrderSearch(variant=variant, population=3, groups=2, clean=protector is GroupLinear)
+    method = OrderSearch(variant=variant, population=3, groups=2, clean=protector is LinearProgramPattern)
     process = run(method, protector(problem), 1, steps=3)
     assert exposed(problem, process.answer()) <= hopeless(problem)
 
@@ -138,9 +137,11 @@ def test_any_protector_will_do(variant: str, protector: Any, sizes: list[int], r
 def test_the_program_of_a_group_is_the_plain_one(rng: np.random.Generator, sizes: list[int]) -> None:
     problem = problem_of(unsafe_table(rng, sizes, hierarchical=len(sizes) == 2))
     tasks = rng.permutation(np.flatnonzero(problem.side > 0))[: rng.integers(1, 4)]
-    program = GroupProgram(problem.system)
+    program = LinearProver(problem.system, np.empty(0, dtype=np.int64))
     for _ in range(2):
-        found = program.moves(problem.weight, problem.cell[tasks], problem.side[tasks] * problem.level[tasks])
+        found = program.cheapest_together(
+            problem.weight, problem.cell[tasks], problem.side[tasks] * problem.level[tasks]
+        )
         expected = Plain(problem).moves(tasks, np.ones(len(problem), dtype=np.bool_))
         assert (found is None) == (expected is None)
         if found is not None and expected is not None:
@@ -173,7 +174,7 @@ def test_a_resumed_run_is_the_same_run(variant: str, rng: np.random.Generator, s
         patch.setattr(orders, "EPOCH", 1)
         whole = run(method, flows(problem), seed, steps=16)
         first = run(method, flows(problem), seed, steps=stop)
-        second = method.search(flows(problem), seed)
+        second = Orders(method, flows(problem), seed)
     second.load(first.save())
     while second.evaluations < whole.evaluations:
         second.advance()
@@ -269,7 +270,7 @@ def test_groups_are_of_similar_weight_and_have_every_cell_once() -> None:
 
 def test_hopeless_tasks_are_not_tried() -> None:
     protector = network(np.random.default_rng(5))
-    process = OrderSearch(variant="ga-one-p").search(protector, 1, hopeless=np.array([0, 3]))
+    process = Orders(OrderSearch(variant="ga-one-p"), protector, 1, hopeless=np.array([0, 3]))
     assert not np.isin([0, 3], process.order()).any()
 
 
@@ -284,7 +285,7 @@ def test_hopeless_tasks_are_not_tried() -> None:
 )
 def test_the_reasons_to_stop(method: OrderSearch, most: int) -> None:
     protector = network(np.random.default_rng(1))
-    process = method.search(protector, 1)
+    process = Orders(method, protector, 1)
     assert process.cost == np.inf
     while not process.finished:
         process.advance()

@@ -22,8 +22,9 @@ from discreet.experiments.papers.paper import Budget
 from discreet.experiments.runs import Flat
 from discreet.methods import make
 from discreet.tables.primary import primary
+from discreet.tables.suppression.components import Components
+from discreet.tables.suppression.pattern import pattern_of
 from discreet.tables.suppression.problem import Problem, problem_of
-from discreet.tables.suppression.protectors import protector_of
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.table import SECONDARY, Table
 from discreet.verification.audit import audit
@@ -137,29 +138,29 @@ def _made(
     """A pattern, when the cost fell, the calls of the fitness function, and a bound if there is one."""
 
     start = time.process_time()
-    protector = protector_of(problem)
     if method == WEIGHT:
-        protector.start()
+        pattern = pattern_of(problem)
         weight = problem.table.cost[problem.system.cells[problem.cell]]
-        protector.protect(np.argsort(-weight, kind="stable").astype(np.int64))
-        return protector.suppressed, [(round(time.process_time() - start, 4), 1, protector.cost)], 1, None
-    process = make(method, params, "suppression").begin(problem, protector, seed, None)
+        pattern.protect(np.argsort(-weight, kind="stable").astype(np.int64))
+        return pattern.suppressed, [(round(time.process_time() - start, 4), 1, pattern.cost)], 1, None
+    process = Components(make(method, params, "suppression"), problem, seed)
+    epochs = process.epochs()
     trace: list[tuple[float, int, float]] = []
     steps, spent = 0, 0.0
     # A method that has no pattern yet must go on.
     while not process.finished and (limit is None or spent < limit or not math.isfinite(process.cost)):
-        next(process.epochs())
+        next(epochs)
         steps += 1
         spent = time.process_time() - start
         if process.cost < (trace[-1][2] if trace else math.inf):
-            trace.append((round(spent, 4), getattr(process, "evaluations", steps), process.cost))
-    bound = getattr(process, "bound", None)
-    return (
-        process.answer(),
-        trace,
-        getattr(process, "evaluations", steps),
-        bound if bound is not None and math.isfinite(bound) else None,
-    )
+            trace.append((round(spent, 4), _evaluations(process, steps), process.cost))
+    bound = process.bound if process.bound is not None and math.isfinite(process.bound) else None
+    return process.pattern(), trace, _evaluations(process, steps), bound
+
+
+def _evaluations(process: Components, steps: int) -> int:
+    """The calls of the fitness function; a method that has none is counted by its steps."""
+    return sum(getattr(one, "evaluations", steps) for one in process.processes)
 
 
 def _rehearse(method: str, kind: Kind, params: Flat) -> None:

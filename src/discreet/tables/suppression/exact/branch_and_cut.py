@@ -20,8 +20,8 @@ from discreet.kernels.random import seeded
 from discreet.tables.suppression.exact.master import Master, Relaxation, Round, scale_for
 from discreet.tables.suppression.exact.range_cuts import narrow
 from discreet.tables.suppression.exact.separation import FlowCuts, separator_of
+from discreet.tables.suppression.pattern import Pattern, pattern_of
 from discreet.tables.suppression.problem import Problem
-from discreet.tables.suppression.protectors import Protector
 
 # So often is a column tried before its averages are trusted.
 TRUSTED = 2
@@ -114,7 +114,7 @@ class Exact(Advancing):
     ----------
     problem : Problem
         The problem.
-    protector : Protector
+    protector : Pattern
         Makes patterns from shares; what it holds is lost.
     incumbent : array of bool, optional
         A pattern over the columns that protects what can be protected.
@@ -131,7 +131,7 @@ class Exact(Advancing):
     def __init__(
         self,
         problem: Problem,
-        protector: Protector,
+        protector: Pattern,
         incumbent: Bools | None = None,
         hopeless: Ints | None = None,
     ) -> None:
@@ -448,8 +448,9 @@ class Proof:
     Management Science 47 (2001) 1008-1027.
     """
 
-    def begin(self, problem: Problem, protector: Protector, seed: int, previous: Bools | None) -> Exact:
-        """The method as a process."""
+    def search(self, problem: Problem, seed: int, previous: Bools | None = None) -> Exact:
+        """The search of one component of a problem."""
+        protector = pattern_of(problem)
         protector.start(previous)
         protector.protect(problem.by_level())
         protector.clean()

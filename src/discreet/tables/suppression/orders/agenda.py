@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from discreet.attack.attacker import Attacker
 from discreet.attack.system import Bools, Ints
 from discreet.attack.unpicking import exposed_primaries
+from discreet.solvers.tolerances import LEVEL
+from discreet.tables.suppression.pattern import Pattern
 from discreet.tables.suppression.problem import Problem
-from discreet.tables.suppression.protectors import Protector
-
-# What comes so near to a level, in parts of it, reaches it but for rounding.
-NEAR = 1e-9
-
-
-@runtime_checkable
-class Grouping(Protocol):
-    """A protector that can also protect several tasks by one solution."""
-
-    def protect_together(self, tasks: Ints) -> bool:
-        """Protect tasks of different cells by one solution in which each moves by its level; tell if there is one."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,25 +39,25 @@ class Agenda:
     def __len__(self) -> int:
         return len(self.groups)
 
-    def follow(self, protector: Protector, order: Ints) -> None:
+    def follow(self, pattern: Pattern, order: Ints) -> None:
         """Protect the groups in an order: of each the tasks upwards, then those downwards."""
         if all(len(group) == 1 for group in self.groups):
             columns = np.concatenate([*self.groups, np.empty(0, np.int64)])[order]
-            protector.protect(_listed(np.stack([self.up[columns], self.down[columns]], axis=1).ravel()))
+            pattern.protect(_listed(np.stack([self.up[columns], self.down[columns]], axis=1).ravel()))
             return
         for number in order.tolist():
-            self._protect(protector, self.groups[number])
+            self._protect(pattern, self.groups[number])
 
-    def complete(self, protector: Protector) -> None:
+    def complete(self, pattern: Pattern) -> None:
         """Protect the cells that were left to the end, as one group, and then whatever is still open."""
         if len(self.last):
-            self._protect(protector, self.last)
-        left = protector.open
-        protector.protect(left[self.needed[left]])
+            self._protect(pattern, self.last)
+        left = pattern.open
+        pattern.protect(left[self.needed[left]])
 
-    def _protect(self, protector: Protector, group: Ints) -> None:
-        together(protector, _listed(self.up[group]))
-        together(protector, _listed(self.down[group]))
+    def _protect(self, pattern: Pattern, group: Ints) -> None:
+        together(pattern, _listed(self.up[group]))
+        together(pattern, _listed(self.down[group]))
 
 
 def agenda_of(
@@ -116,20 +104,20 @@ def agenda_of(
     return Agenda(up, down, tuple(made), np.flatnonzero(last & able), needed)
 
 
-def together(protector: Protector, tasks: Ints) -> None:
+def together(pattern: Pattern, tasks: Ints) -> None:
     """Protect tasks by one solution; if there is none, each half of them by one, and so on.
 
-    Tasks that are proven already are left out. A protector that cannot do groups is given one task after the other.
+    Tasks that are proven already are left out.
     """
-    tasks = tasks[np.isin(tasks, protector.open)]
+    tasks = tasks[np.isin(tasks, pattern.open)]
     if not len(tasks):
         return
-    if len(tasks) == 1 or not isinstance(protector, Grouping):
-        protector.protect(tasks)
-    elif not protector.protect_together(tasks):
+    if len(tasks) == 1:
+        pattern.protect(tasks)
+    elif not pattern.protect_together(tasks):
         half = len(tasks) // 2
-        together(protector, tasks[:half])
-        together(protector, tasks[half:])
+        together(pattern, tasks[:half])
+        together(pattern, tasks[half:])
 
 
 def open_tasks(problem: Problem, suppressed: Bools) -> Ints:
@@ -145,7 +133,7 @@ def open_tasks(problem: Problem, suppressed: Bools) -> Ints:
     up[place[upwards]], down[place[~upwards]] = level[upwards], level[~upwards]
     reach = attacker.reach(down, up)
     reached = np.where(upwards, reach.up[place], reach.down[place])
-    return np.flatnonzero(reached < level * (1.0 - NEAR))
+    return np.flatnonzero(reached < level * (1.0 - LEVEL))
 
 
 def _listed(tasks: Ints) -> Ints:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,11 @@ import numpy as np
 from discreet.attack.system import Bools, Ints
 from discreet.errors import InputError, whole
 from discreet.evolution.genetic import SteadyState
-from discreet.evolution.process import Advancing, State, inside, part
+from discreet.evolution.process import Search, State, inside, part
 from discreet.evolution.variation import Operator, Vary
-from discreet.tables.suppression.network_pattern import Flows
 from discreet.tables.suppression.orders.agenda import agenda_of
+from discreet.tables.suppression.pattern import Pattern, pattern_of
 from discreet.tables.suppression.problem import Problem
-from discreet.tables.suppression.protectors import Protector
 
 Mutate = Callable[[Ints, np.random.Generator], Ints]
 
@@ -206,23 +205,19 @@ class OrderSearch:
         """Whether the kind and the probability of the mutation are genes that change."""
         return self.variant not in FIXED
 
-    def begin(self, problem: Problem, protector: Protector, seed: int, previous: Bools | None) -> Orders:
-        """The search as a process; a previous pattern has no order, so it is not looked at."""
-        return self.search(protector, seed)
-
-    def search(self, protector: Protector, seed: int, hopeless: Ints | None = None) -> Orders:
-        """Begin the search; see `Orders`."""
-        return Orders(self, protector, seed, hopeless)
+    def search(self, problem: Problem, seed: int, previous: Bools | None = None) -> Orders:
+        """The search of one component of a problem; a previous pattern has no order, so it is not looked at."""
+        return Orders(self, pattern_of(problem), seed)
 
 
-class Orders(Advancing):
-    """The search under way; an epoch is a number of orders that depends on the problem alone.
+class Orders(Search[Bools]):
+    """A search for orders; an epoch is a number of orders that depends on the problem alone.
 
     Parameters
     ----------
     method : OrderSearch
         The parameters.
-    protector : Protector
+    pattern : Pattern
         What makes the patterns; nobody else may use it meanwhile.
     seed : int
         Seed of every random choice.
@@ -230,11 +225,11 @@ class Orders(Advancing):
         Tasks that cannot be protected whatever is suppressed.
     """
 
-    def __init__(self, method: OrderSearch, protector: Protector, seed: int, hopeless: Ints | None = None) -> None:
-        self._method, self._protector = method, protector
+    def __init__(self, method: OrderSearch, pattern: Pattern, seed: int, hopeless: Ints | None = None) -> None:
+        self._method, self._pattern = method, pattern
         exposed = method.variant.endswith("-k")
         self._agenda = agenda_of(
-            protector.problem,
+            pattern.problem,
             exposed=exposed,
             unpicked=exposed and method.surrogate,
             groups=method.groups if method.variant == "ga-group-k" else 0,
@@ -258,8 +253,9 @@ class Orders(Advancing):
             key=_key,
         )
         self._births = self._improved = self._alike = 0
-        work = EPOCH if not isinstance(protector, Flows) else protector.problem.tasks * len(protector.problem)
-        self._epoch = max(1, min(50, EPOCH // max(1, work)))
+        problem = pattern.problem
+        work = problem.requirements * len(problem) if pattern.is_compiled else EPOCH
+        self._orders_of_an_epoch = max(1, min(50, EPOCH // max(1, work)))
 
     def _individual(self, order: Ints, kind: int, rng: np.random.Generator) -> Ints:
         """An order with its genes of operator and rate."""
@@ -290,27 +286,31 @@ class Orders(Advancing):
         # Later in the paper, for the self-adaptive variants, this reason is given up.
         return not self._method.is_local and not self._method.is_adaptive and self._alike >= ALIKE_BIRTHS
 
-    def advance(self) -> None:
-        """Judge some of the orders to begin with, or some children."""
-        for _ in range(self._epoch):
-            if self.finished:
-                break
-            before = self.cost
-            if self._search.generation < 0:
-                self._judge_next()
-            else:
-                self._search.advance()
-                mean = float(np.mean([member.cost for member in self._search.members]))
-                self._alike = self._alike + 1 if mean <= (1.0 + ALIKE) * self.cost else 0
-            self._births += 1
-            if self.cost < before:
-                self._improved = self._births
+    def _epochs(self) -> Iterator[None]:
+        while not self.finished:
+            for _ in range(self._orders_of_an_epoch):
+                if not self.finished:
+                    self._try_next()
+            yield
+
+    def _try_next(self) -> None:
+        """Judge one more of the orders to begin with, or one child."""
+        before = self.cost
+        if self._search.generation < 0:
+            self._judge_next()
+        else:
+            next(self._search.epochs(), None)
+            mean = float(np.mean([member.cost for member in self._search.members]))
+            self._alike = self._alike + 1 if mean <= (1.0 + ALIKE) * self.cost else 0
+        self._births += 1
+        if self.cost < before:
+            self._improved = self._births
 
     def _judge_next(self) -> None:
         """Judge one more of the orders to begin with, since all together take long in a large table."""
         self._first += self._made([self._initial[len(self._first)]])
         if len(self._first) == len(self._initial):
-            self._search.advance()
+            next(self._search.epochs(), None)
             if self._method.is_local:
                 self._search.members = [min(self._search.members, key=lambda member: member.cost)]
 
@@ -323,7 +323,7 @@ class Orders(Advancing):
     def answer(self) -> Bools:
         """The pattern of the best order, over the columns of the problem, with all tasks protected that can be."""
         self._make(self._best(), complete=True)
-        return self._protector.suppressed
+        return self._pattern.suppressed
 
     def order(self) -> Ints:
         """The tasks in the best order, to begin another search with."""
@@ -333,14 +333,12 @@ class Orders(Advancing):
         tasks = np.concatenate([*listed, np.empty(0, np.int64)])
         return tasks[tasks >= 0]
 
-    def save(self) -> State:
-        """The population, the best order and the random state."""
+    def _state(self) -> State:
         counts = np.array([self._births, self._improved, self._alike], dtype=np.int64)
         first = np.array(self._first, dtype=np.float64)
         return inside("search", self._search.save()) | {"counts": counts, "first": first}
 
-    def load(self, state: State) -> None:
-        """Go on from a saved state."""
+    def _restore(self, state: State) -> None:
         self._search.load(part("search", state))
         self._births, self._improved, self._alike = np.asarray(state["counts"]).tolist()
         self._first = np.asarray(state["first"]).tolist()
@@ -356,18 +354,18 @@ class Orders(Advancing):
         found = []
         for individual in individuals:
             self._make(individual[:-2], complete=False)
-            found.append(self._protector.cost)
+            found.append(self._pattern.cost)
         return found
 
     def _make(self, order: Ints, *, complete: bool) -> None:
         """Make the pattern of an order."""
-        self._protector.start()
-        self._agenda.follow(self._protector, order)
+        self._pattern.start()
+        self._agenda.follow(self._pattern, order)
         # Without a surrogate what is left are cells that primary ones protect: at no cost.
         if complete:
-            self._agenda.complete(self._protector)
+            self._agenda.complete(self._pattern)
         if self._method.clean:
-            self._protector.clean()
+            self._pattern.clean()
 
 
 def vary(method: OrderSearch) -> Vary[Ints]:

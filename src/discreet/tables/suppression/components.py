@@ -1,0 +1,70 @@
+"""The independent components of a problem, searched side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from discreet.attack.system import Bools
+from discreet.evolution.process import Process, Together
+from discreet.tables.suppression.problem import Problem
+
+
+class Method(Protocol):
+    """A method of secondary suppression: a frozen dataclass, whose fields are its parameters."""
+
+    def search(self, problem: Problem, seed: int, previous: Bools | None = None) -> Process[Bools]:
+        """The search of one component of a problem, begun with a previous pattern over its columns if given."""
+        ...
+
+
+class Components(Together[Bools]):
+    """The searches of the components of a problem, as one search.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    problem : Problem
+        The problem.
+    seed : int
+        Seed of the random numbers; each component but the first has one that is drawn from it and its number.
+    previous : array of bool, optional
+        A pattern over the columns to begin with.
+    threads : int
+        How many components are searched at the same time; the result does not depend on it.
+    """
+
+    def __init__(
+        self, method: Method, problem: Problem, seed: int, previous: Bools | None = None, threads: int = 1
+    ) -> None:
+        self.problem = problem
+        self.components = problem.components()
+        self._places = [np.searchsorted(problem.system.cells, part.system.cells) for part in self.components]
+        super().__init__(
+            (
+                method.search(part, _seed_of(seed, number), None if previous is None else previous[places])
+                for number, (part, places) in enumerate(zip(self.components, self._places, strict=True))
+            ),
+            threads,
+        )
+
+    @property
+    def bound(self) -> float | None:
+        """No pattern costs less: the sum of the bounds, where one is known; None where none is."""
+        bounds = [process.bound for process in self.processes]
+        # Of a component of which nothing is proven it is known that it costs no less than nothing.
+        return None if all(bound is None for bound in bounds) else math.fsum(bound or 0.0 for bound in bounds)
+
+    def pattern(self) -> Bools:
+        """The best pattern over the columns of the whole problem."""
+        found = self.problem.primary.copy()
+        for places, pattern in zip(self._places, self.answer(), strict=True):
+            found[places] = pattern
+        return found
+
+
+def _seed_of(seed: int, number: int) -> int:
+    return seed if number == 0 else int(np.random.SeedSequence([seed, number]).generate_state(1)[0])

@@ -1,0 +1,218 @@
+"""The search where every step is a linear program: safe at once, then cheaper, one linear program at a time.
+
+A linear program pays for the moves of cells, not for cells; what a build takes early is costly in hindsight. Built
+again with the cells of the best pattern at a discount, in another order, and then once more with the cells taken only,
+patterns get cheaper at nearly every round, and by more than cell by cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.system import Bools
+from discreet.evolution.cycles import Place
+from discreet.evolution.process import State, inside, part
+from discreet.kernels.random import uniform
+from discreet.tables.suppression.program_pattern import LinearProgramPattern, Sweep
+from discreet.tables.suppression.search.incumbent import CYCLES, PatternSearch
+
+# What cells of a previous pattern cost in the first build, in parts of their weight.
+PREVIOUS_DISCOUNT = 0.7
+# Between these is what cells of the best pattern cost in a rebuild, in parts of their weight.
+LEAST_DISCOUNT, MOST_DISCOUNT = 0.5, 0.9
+# So often the better of rebuilds and repairs goes on before the other has a chance again.
+TURNS_OF_THE_BETTER = 3
+# At least so many linear programs are solved by repairs in a row where the problem is tiny.
+PROGRAMS_OF_TINY_REPAIRS = 500
+
+
+class LinearProgramSearch(PatternSearch):
+    """A pattern by boxes, cheaper ones by sweeps; then rebuilds and repairs, whichever saves more per linear program.
+
+    Parameters
+    ----------
+    pattern : LinearProgramPattern
+        A pattern of the problem.
+    seed : int
+        Seed of the random numbers.
+    previous : array of bool, optional
+        A pattern over the columns to begin with.
+    most, heat : int, float
+        See `Search`.
+    """
+
+    pattern: LinearProgramPattern
+
+    def __init__(
+        self, pattern: LinearProgramPattern, seed: int, previous: Bools | None = None, *, most: int, heat: float
+    ) -> None:
+        super().__init__(pattern, seed, previous, heat)
+        self._most = most
+        columns, sizes = len(self.problem), pattern.sizes
+        # Up to so many columns both orders are tried. Beyond, a rebuild takes minutes, longest with small levels first.
+        self._is_small, self._is_tiny = columns <= sizes.small, columns < sizes.tiny
+        self._is_safe, self._swept = False, 0
+        self._completion_due = 0
+        self._rebuilds, self._repairs, self._programs_of_rebuild = 0, 0, 0
+        # Of rebuilds and of repairs: what a program saved last time, and how often it was the other's turn since.
+        self._saved, self._waited = [0.0, np.inf], [0, 0]
+
+    def _epochs(self) -> Iterator[None]:
+        if not self._is_safe:
+            self._begin_phase()
+            self._protect_by_boxes()
+        while self._swept < len(self._first_sweeps):
+            yield from self._sweep(self._first_sweeps[self._swept])
+        while True:
+            self._begin_phase()
+            yield from self._rebuild() if self._is_rebuild_due else self._repair()
+
+    # The first build: a safe pattern at once, then cheap ones.
+
+    @property
+    def _first_sweeps(self) -> tuple[Sweep, ...]:
+        """The first may take any cells, the others those of the pattern only."""
+        build = Sweep(is_rising=False, discount=1.0 if self._previous is None else PREVIOUS_DISCOUNT)
+        return (build, *self.pattern.first_sweeps)
+
+    def _protect_by_boxes(self) -> None:
+        self.pattern.start(self._previous)
+        self.pattern.protect_by_boxes(self.problem.by_level())
+        self._unprotectable = len(self.pattern.open)
+        self._keep(self.pattern.suppressed)
+        self._is_safe = True
+
+    def _sweep(self, sweep: Sweep) -> Iterator[None]:
+        """Protect all requirements anew, a linear program at a time.
+
+        What is not protected yet rests on the pattern before, so that the search can be stopped at any time.
+        """
+        self._begin_phase()
+        order = self.pattern.begin_sweep(sweep)
+        yield
+        while len(waiting := self.pattern.waiting(order)):
+            if self.pattern.protect(waiting, 1):
+                # Rounding stands in the way of what boxes could do: go on from their pattern.
+                self._swept = len(self._first_sweeps)
+                self._return_to_best()
+                yield
+                return
+            self._keep(self.pattern.safe)
+            if self._swept == 0:
+                self._complete()
+            yield
+        self.pattern.end_sweep()
+        self._keep(self.pattern.suppressed)
+        self._swept += 1
+        if self._swept == len(self._first_sweeps):
+            self._return_to_best()
+            yield
+
+    def _complete(self) -> None:
+        """Now and then in the first sweep: what there is, made safe at once by boxes."""
+        if self.pattern.solved >= self._completion_due:
+            self._completion_due = self.pattern.solved + max(3, self.pattern.solved // 4)
+            found = self.pattern.complete_by_boxes()
+            if found is not None:
+                self._keep(found)
+
+    # Then rebuilds and repairs.
+
+    @property
+    def _is_rebuild_due(self) -> bool:
+        """Whether it is the turn of a rebuild: that goes on which saved more per linear program lately."""
+        # In a tiny problem repairs get further from a pattern that is not yet lean.
+        if self._is_small and not self._is_tiny and self._rebuilds < 2:
+            return True
+        if max(self._waited) >= TURNS_OF_THE_BETTER:
+            return self._waited[0] >= TURNS_OF_THE_BETTER
+        return self._saved[0] > self._saved[1]
+
+    def _note_turn(self, which: int, gain: float, programs: int) -> None:
+        self._saved[which] = gain / max(programs, 1)
+        self._waited[which] = 0
+        self._waited[1 - which] += 1
+
+    def _rebuild(self) -> Iterator[None]:
+        """Build a pattern anew with the cells of the one at hand at a discount, then sweep it in the other order."""
+        pattern = self.pattern
+        mark, cost, begun = pattern.mark, pattern.cost, pattern.solved
+        is_rising = self._is_small and self._rebuilds % 2 == 0
+        self._rebuilds += 1
+        discount = LEAST_DISCOUNT + (MOST_DISCOUNT - LEAST_DISCOUNT) * uniform(self._random)
+        has_failed = False
+        for sweep in (Sweep(is_rising, discount), Sweep(not is_rising)):
+            order = pattern.begin_sweep(sweep)
+            yield
+            while len(waiting := pattern.waiting(order)) and not has_failed:
+                has_failed = pattern.protect(waiting, 1) > 0
+                if not has_failed:
+                    yield
+            if sweep.discount is None or has_failed:
+                pattern.end_sweep(cost)
+                break
+            # Costlier or not, its cells are what the second sweep chooses from.
+            pattern.end_sweep(np.inf)
+        if pattern.cost > cost:
+            pattern.return_to(mark)
+        self._programs_of_rebuild = pattern.solved - begun
+        self._note_turn(0, cost - pattern.cost, self._programs_of_rebuild)
+        self._end_epoch(self._place)
+        yield
+
+    def _repair(self) -> Iterator[None]:
+        """Repair cell by cell, with as many linear programs as a rebuild took, or all before the first one."""
+        pattern = self.pattern
+        cost, spent = pattern.cost, 0
+        most = max(self._programs_of_rebuild or pattern.solved, PROGRAMS_OF_TINY_REPAIRS if self._is_tiny else 0)
+        self._end_epoch(self._place)
+        yield
+        while True:
+            before, place = pattern.solved, self._place
+            pattern.improve(self._random, 1, self._most, self._heat_at(place))
+            self._repairs += 1
+            # A repair that finds nothing to solve counts as well.
+            spent += max(pattern.solved - before, 1)
+            is_last = spent >= most
+            if is_last:
+                self._note_turn(1, cost - pattern.cost, spent)
+            self._end_epoch(place)
+            yield
+            if is_last:
+                return
+
+    @property
+    def _place(self) -> Place:
+        """Where the repairs stand in their cycles."""
+        return CYCLES.place(self._repairs // 2)
+
+    def _end_epoch(self, place: Place) -> None:
+        """Keep what is better, and go back to the best at the end of a cycle of repairs."""
+        self._keep(self.pattern.suppressed)
+        if place.last:
+            self._return_to_best()
+
+    def _tidy_up(self) -> None:
+        """Nothing: rebuilds and repairs do it."""
+
+    def _state(self) -> State:
+        counts = [self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_rebuild]
+        state = super()._state() | inside("pattern", self.pattern.save())
+        return state | {
+            "is_safe": int(self._is_safe),
+            "counts": np.array(counts, dtype=np.int64),
+            "saved": np.array(self._saved),
+            "waited": np.array(self._waited, dtype=np.int64),
+        }
+
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        held: Mapping[str, Any] = state
+        self.pattern.load(part("pattern", state))
+        self._is_safe = bool(held["is_safe"])
+        counts = held["counts"].tolist()
+        self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_rebuild = counts
+        self._saved, self._waited = held["saved"].tolist(), held["waited"].tolist()
