@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import inspect
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
-from discreet.data.groupings import as_groups
 from discreet.data.roles import ROLES, Declarations, declare
 from discreet.errors import InputError, suggest
 
@@ -195,6 +193,8 @@ class Config:
 
 def load(path: str | Path) -> Config:
     """Read a TOML file; every key is checked, so that a typing error cannot pass for a setting."""
+    import tomllib
+
     if not isinstance(path, str | Path):
         raise InputError("config must be the path of a TOML file")
     path = Path(path)
@@ -211,6 +211,8 @@ def load(path: str | Path) -> Config:
 
 
 def _config(where: str, content: Mapping[str, Any]) -> Config:
+    from discreet.data.groupings import as_groups
+
     options: dict[str, Any] = {}
     roles: dict[str, list[str]] = {}
     details: dict[str, dict[str, Any]] = {}

@@ -5,7 +5,6 @@ No error may carry a value of a respondent.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 
@@ -62,5 +61,7 @@ def between(name: str, value: object, least: float, most: float) -> None:
 
 def suggest(word: str, known: Iterable[str]) -> str:
     """The nearest known word, as the end of a message; nothing where none is near."""
+    import difflib
+
     near = difflib.get_close_matches(word.lower(), list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""

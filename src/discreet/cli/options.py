@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter, Token
-from docstring_parser import parse
+from docstring_parser import Docstring, DocstringStyle, parse
 
 from discreet.text import entry
 
@@ -114,13 +114,14 @@ def documented_by(verb: Callable[..., Any]) -> Callable[[F], F]:
     """Complete a command's docstring by the verb's: its description, and each parameter it does not describe itself."""
 
     def complete(command: F) -> F:
-        theirs, ours = parse(verb.__doc__ or ""), parse(command.__doc__ or "")
+        theirs, ours = _parse(verb), _parse(command)
         lines = [theirs.short_description or "", "", theirs.long_description or "", "", "Parameters", "----------"]
         for name, parameter in inspect.signature(command).parameters.items():
             group = parameter.default if isinstance(parameter.default, Options) else None
-            # The command's words go before its group's, as these are how a value is typed, and these before the verb's.
-            said = [entry for doc in (theirs, parse(group.__doc__ or ""), ours) for entry in doc.params]
-            described = {entry.arg_name: entry.description or "" for entry in said}
+            # The verb's words on a parameter are the last to be taken, after the command's and those of a group, which
+            # say how a value is typed.
+            docs = (theirs, ours) if group is None else (theirs, _parse(group), ours)
+            described = {entry.arg_name: entry.description or "" for doc in docs for entry in doc.params}
             for key in (name,) if group is None else vars(group):
                 if key not in described:
                     raise ValueError(f"parameter {key} of {command.__name__} is documented nowhere")
@@ -130,6 +131,10 @@ def documented_by(verb: Callable[..., Any]) -> Callable[[F], F]:
         return command
 
     return complete
+
+
+def _parse(thing: object) -> Docstring:
+    return parse(thing.__doc__ or "", DocstringStyle.NUMPYDOC)
 
 
 class Options:
