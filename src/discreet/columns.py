@@ -177,7 +177,8 @@ DETAILS = {
 _TYPES: dict[str, tuple[type, ...]] = {
     "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
     "seed": (int,), "threads": (int,), "role": (str,), "type": (str,), "order": (list,), "weight": (int, float),
-    "aggregate": (str,), "digits": (int,),
+    "aggregate": (str,), "digits": (int,), "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,),
+    "strict": (bool,), "partial": (bool,),
 }  # fmt: skip
 
 
@@ -192,7 +193,31 @@ class Config:
 
 
 def load(path: str | Path) -> Config:
-    """Read a TOML file; every key is checked, so that a typing error cannot pass for a setting."""
+    """Read the TOML file of a protection; every key is checked, so that a typing error cannot pass for a setting."""
+    return _config(*_read_toml(path))
+
+
+def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any]:
+    """Read a TOML file that holds keywords of a verb and nothing else; none are in no file.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file.
+    names : sequence of str
+        The keywords it may hold.
+    """
+    if path is None:
+        return {}
+    where, content = _read_toml(path)
+    for key in content:
+        if key not in names:
+            raise InputError(f"{where}: unknown key '{key}'{suggest(key, names)}; allowed are {', '.join(names)}")
+    return {key: _typed(where, key, value) for key, value in content.items()}
+
+
+def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
+    """A file's name and content."""
     import tomllib
 
     if not isinstance(path, str | Path):
@@ -207,7 +232,7 @@ def load(path: str | Path) -> Config:
         raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not valid TOML: {error}") from None
-    return _config(str(path), content)
+    return str(path), content
 
 
 def _config(where: str, content: Mapping[str, Any]) -> Config:
@@ -252,8 +277,15 @@ def _column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> di
 
 def _typed(where: str, key: str, value: Any) -> Any:
     wanted = _TYPES[key]
-    if not isinstance(value, wanted) or isinstance(value, bool):
-        words = {int: "a whole number", float: "a number", str: "a text", list: "a list", dict: "a table"}
+    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+        words = {
+            int: "a whole number",
+            float: "a number",
+            str: "a text",
+            list: "a list",
+            dict: "a table",
+            bool: "true or false",
+        }
         raise InputError(f"{where}: '{key}' must be {words[wanted[-1]]}")
     return value
 

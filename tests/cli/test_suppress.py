@@ -34,6 +34,22 @@ def test_a_table_is_suppressed_written_and_audited(flagged: Path, capsys: pytest
     assert (public["value"] == "x").sum() == account["verification"]["suppressed"]
 
 
+def test_a_configuration_holds_the_keywords_and_the_call_wins(
+    flagged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("run.toml").write_text('method = "ls-swap"\nseed = 3\nsteps = 2\nstrict = true\n[params]\nclean = true\n')
+    capsys.readouterr()
+    command = ["suppress", "8x6.parquet", "--config", "run.toml", "--json", "--quiet"]
+    assert run([*command, "-o", "one.csv"]) == 0
+    account = json.loads(capsys.readouterr().out)
+    assert account["promise"]["strict"]
+    assert (account["search"]["method"], account["search"]["seed"], account["search"]["steps"]) == ("ls-swap", 3, 2)
+    assert account["search"]["params"] == {"clean": True}
+    assert run([*command, "-o", "other.csv", "--seed", "4", "--steps", "1"]) == 0
+    account = json.loads(capsys.readouterr().out)
+    assert (account["search"]["seed"], account["search"]["steps"]) == (4, 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
@@ -41,6 +57,7 @@ def test_a_table_is_suppressed_written_and_audited(flagged: Path, capsys: pytest
         (["-o", "public.csv", "--method", "nothing"], 2, "there is no method"),
         (["-o", "public.csv", "--mark", "0", "--steps", "1"], 2, "mark"),
         (["-o", "public.csv", "--certificate", "c.txt"], 2, ".json"),
+        (["-o", "public.csv", "--config", "nothing.toml"], 2, "there is no such file"),
         (["-o", "8x6.csv", "--steps", "1"], 2, "exists already"),
         (["-o", "public.csv", "--internal", "8x6.parquet", "--force", "--steps", "1"], 2, "never written over"),
     ],

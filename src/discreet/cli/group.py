@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +19,7 @@ from discreet.cli.options import (
     ColumnOptions,
     Console,
     LinkageOptions,
+    Options,
     Params,
     Reading,
     SearchOptions,
@@ -37,6 +39,25 @@ def _numbers(_type: Any, tokens: Sequence[Token]) -> list[int]:
         raise ValueError("expected whole numbers, as 5,10,25") from None
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class InnerOptions(Options):
+    """The method that groups records for each group of columns.
+
+    Parameters
+    ----------
+    inner_params
+        A parameter of the inner method, as gamma=0.2.
+    """
+
+    inner: str | None = None
+    inner_params: Annotated[Params, Parameter(name="--inner-param")] = None
+    inner_steps: int | None = None
+
+
+WITHIN = InnerOptions()
+
+
 @documented_by(verb)
 def group(
     data: Annotated[Path, Parameter(name="INPUT")],
@@ -47,9 +68,7 @@ def group(
     columns: ColumnOptions = COLUMNS,
     method: Literal["gomm", "d-gomm", "pareto"] = "gomm",
     params: Annotated[Params, Parameter(name="--param")] = None,
-    inner: str | None = None,
-    inner_params: Annotated[Params, Parameter(name="--inner-param")] = None,
-    inner_steps: int | None = None,
+    within: InnerOptions = WITHIN,
     start: Literal["rivals", "random"] | None = None,
     loss_weight: float = 1.0,
     risk_weight: float = 1.0,
@@ -76,8 +95,6 @@ def group(
         `--method pareto`.
     params
         A parameter of the method, as population=100.
-    inner_params
-        A parameter of the inner method, as gamma=0.2.
     point
         Write this point of the front, counted from the one that loses least, instead of the grouping of the best score.
     front
@@ -113,14 +130,12 @@ def group(
             k=k,
             method=method,
             params=params,
-            inner=inner,
-            inner_params=inner_params,
-            inner_steps=inner_steps,
             start=start,
             loss_weight=loss_weight,
             risk_weight=risk_weight,
             memory=memory,
             progress=report,
+            **within.given(),
             **columns.given(),
             **linkage.given(),
             **search.given(),

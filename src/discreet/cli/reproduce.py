@@ -18,7 +18,7 @@ def reproduce(
     table: list[int] | None = None,
     figure: list[int] | None = None,
     quick: bool = False,
-    seed: int = 1,
+    seed: int = 0,
     threads: int | None = None,
     store: Path | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
@@ -81,7 +81,7 @@ def reproduce(
         paper,
         *(f"--{name}" for name in wanted),
         *(["--quick"] if quick else []),
-        *([] if seed == 1 else [f"--seed {seed}"]),
+        *([] if seed == 0 else [f"--seed {seed}"]),
     ]
     with Reporter(quiet=quiet) as report:
         try:

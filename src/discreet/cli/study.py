@@ -25,7 +25,7 @@ def compare(
     seeds: int = 5,
     time: float = 2.0,
     steps: int | None = None,
-    seed: int = 1,
+    seed: int = 0,
     threads: int | None = None,
     columns: StudyColumns = STUDY_COLUMNS,
     force: bool = False,

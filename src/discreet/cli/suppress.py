@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from discreet.cli.options import Params, documented_by
+from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchOptions, documented_by
 from discreet.tables.suppress import suppress as verb
 
 
@@ -19,11 +19,9 @@ def suppress(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     internal: Path | None = None,
-    method: str = "search",
+    method: str | None = None,
     cost: str | None = None,
-    time: float | None = None,
-    steps: int | None = None,
-    seed: int = 1,
+    search: SearchOptions = SEARCH,
     previous: Path | None = None,
     frozen: Path | None = None,
     prefer: Path | None = None,
@@ -37,9 +35,7 @@ def suppress(
     mark: str = "x",
     params: Annotated[Params, Parameter(name="--param")] = None,
     meta: Path | None = None,
-    force: bool = False,
-    quiet: bool = False,
-    json: bool = False,
+    console: Console = CONSOLE,
 ) -> int:
     """Command.
 
@@ -67,12 +63,6 @@ def suppress(
         What stands for a suppressed value in a .csv file.
     params
         A parameter of the method, as most=4.
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
-    json
-        Print the evidence as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import AtomicFiles
@@ -80,15 +70,12 @@ def suppress(
     from discreet.release.suppressed import table_files
 
     files = table_files(output, internal=internal, certificate=certificate, evidence=evidence)
-    AtomicFiles(files.values(), force=force)
-    with Reporter(quiet=quiet) as report:
+    AtomicFiles(files.values(), force=console.force)
+    with Reporter(quiet=console.quiet) as report:
         release = verb(
             table,
             method=method,
             cost=cost,
-            time=time,
-            steps=steps,
-            seed=seed,
             previous=previous,
             frozen=frozen,
             prefer=prefer,
@@ -101,13 +88,14 @@ def suppress(
             params=params,
             meta=meta,
             progress=report,
+            **search.given(),
         )
         report("writing", 0.0)
         written = release.write(
-            output, internal=internal, certificate=certificate, evidence=evidence, mark=mark, force=force
+            output, internal=internal, certificate=certificate, evidence=evidence, mark=mark, force=console.force
         )
-    if json:
+    if console.json:
         print(as_json(release.evidence))
-    if not quiet:
+    if not console.quiet:
         print(release.summary(written), file=sys.stderr)
     return 0

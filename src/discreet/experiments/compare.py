@@ -273,7 +273,7 @@ def compare(
     seeds: int = 5,
     time: float = 2.0,
     steps: int | None = None,
-    seed: int = 1,
+    seed: int = 0,
     threads: int = 1,
     store: Path | None = None,
     progress: Progress | None = None,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from discreet.columns import SearchKeywords, load_options, sort_keywords, takes
 from discreet.errors import InputError, PromiseNotKept, whole
 
 if TYPE_CHECKING:
@@ -16,18 +17,21 @@ if TYPE_CHECKING:
     from discreet.tabular.table import Table
 
 DEFAULT_SECONDS = 10.0
+# The keywords that a configuration may hold.
+CONFIGURED = (
+    "method", "params", "cost", "time", "steps", "seed", "threads", "protect_secondaries", "singletons", "strict",
+    "partial",
+)  # fmt: skip
 # Up to here every release is proven by a certificate that is added up again; above, by the attacker alone.
 CERTIFIED = 5_000
 
 
+@takes(SearchKeywords)
 def suppress(
     table: Any,
     *,
-    method: str = "search",
+    method: str | None = None,
     cost: str | None = None,
-    time: float | None = None,
-    steps: int | None = None,
-    seed: int = 1,
     previous: str | Path | None = None,
     frozen: Any = None,
     prefer: Any = None,
@@ -40,6 +44,7 @@ def suppress(
     params: Mapping[str, Any] | None = None,
     meta: str | Path | None = None,
     progress: Callable[[str, float], None] | None = None,
+    **keywords: Unpack[SearchKeywords],
 ) -> SuppressedTable:
     """Choose further cells to suppress, at the least cost, so that every unsafe cell is protected.
 
@@ -56,12 +61,15 @@ def suppress(
     cost : str, optional
         What the loss of a cell counts: value, count, log, unit, or the name of a column of the table's file. As the
         table says, if not given.
-    time : float, optional
+    config : path
+        A TOML file with any of method, params, cost, time, steps, seed, threads, protect_secondaries, singletons,
+        strict and partial; what the call gives wins.
+    time : float
         Seconds of search, 10 by default.
-    steps : int, optional
-        Stop after so many steps instead, which repeats a run exactly.
-    seed : int
-        The same seed and steps give the same pattern.
+    steps : int
+        Stop after so many steps instead: the same steps and seed give the same pattern.
+    threads : int
+        Threads to use, by default one per processor; with the same steps the pattern does not depend on it.
     previous : path, optional
         A pattern to begin with, such as last year's: a table file with the same cells, or τ-ARGUS's code-value output.
     frozen : path, frame or list, optional
@@ -86,6 +94,8 @@ def suppress(
         The .rda file of a .tab file, if it is not the one of the same name.
     progress : callable, optional
         Listens to the stage of the work and how far along it is.
+    **keywords
+        How long to search: see SearchKeywords.
 
     Returns
     -------
@@ -107,9 +117,20 @@ def suppress(
     from discreet.verification.audit import audit
 
     tell = progress or (lambda _stage, _part: None)
-    chosen = make(method, params or {}, "suppression")
-    seed = whole("seed", seed, 0)
-    stop = _stop(time, steps)
+    search = sort_keywords(suppress, keywords, SearchKeywords)[0]
+    said = load_options(search.pop("config", None), CONFIGURED)
+    search = said | {name: value for name, value in search.items() if value is not None}
+    method, cost = method or said.get("method", "search"), cost or said.get("cost")
+    params = said.get("params", {}) if params is None else params
+    protect_secondaries = protect_secondaries or said.get("protect_secondaries", False)
+    singletons = singletons or said.get("singletons", False)
+    strict, partial = strict or said.get("strict", False), partial or said.get("partial", False)
+    chosen = make(method, params, "suppression")
+    seed = whole("seed", search.get("seed", 0), 0)
+    whole("threads", search.get("threads", 1), 1)
+    if search.get("checkpoint") is not None:
+        raise InputError("checkpoint: a search for patterns cannot be kept yet")
+    stop = _stop(search.get("time"), search.get("steps"))
     tell("reading", 0.0)
     held = table_from(table, meta)
     held.check()
@@ -172,7 +193,7 @@ def suppress(
         bound,
         outcome,
         method,
-        params or {},
+        params,
         seed,
         lost,
         None if old is None else int(((status == SECONDARY) != (old & (held.status != PRIMARY))).sum()),

@@ -37,7 +37,7 @@ class Budget:
     """
 
     quick: bool = False
-    seed: int = 1
+    seed: int = 0
     threads: int = 1
     store: Path | None = None
     tell: Callable[[str, float], None] = silent
