@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.evolution.genetic import Generational, SteadyState
 from discreet.evolution.parallel import mapped
 from discreet.evolution.process import Search, State
-from discreet.evolution.variation import Operator, in_turn, sometimes, tournament
+from discreet.evolution.variation import Operator
 
 Bits = NDArray[np.int8]
 
@@ -66,6 +66,11 @@ def flip(parents: Sequence[Bits], rng: np.random.Generator) -> Bits:
     return bits ^ (rng.random(len(bits)) < 1 / len(bits)).astype(np.int8)
 
 
+def cross_and_flip(parents: Sequence[Bits], rng: np.random.Generator) -> Bits:
+    """Crossover, then mutation."""
+    return flip([cross(parents, rng)], rng)
+
+
 def swap(parents: Sequence[Bits], rng: np.random.Generator) -> Bits:
     """Exchange two bits."""
     child = parents[0].copy()
@@ -87,29 +92,29 @@ def beginners(count: int, length: int, seed: int) -> list[Bits]:
 def generational(seed: int, threads: int = 1, cost: Callable[[Bits], float] = zeros, **more: Any) -> Generational[Bits]:
     """A generational algorithm on bit strings, with every option in use."""
     operators = [
-        Operator("cross", in_turn(sometimes(cross, 0.9), flip), parents=2, times=6),
+        Operator("cross", cross_and_flip, parents=2, times=6),
         Operator("flip", flip, times=8),
         Operator("swap", swap, times=2),
     ]
-    options: dict[str, Any] = {"select": lambda costs, count, rng: tournament(costs, count, 2, rng)}
+    options: dict[str, Any] = {"key": bytes, "memory": 30} | more
     return Generational(
         beginners(16, 24, seed),
         partial(mapped, cost, threads=threads),
         operators,
         rng=np.random.default_rng(seed),
-        **options | {"key": bytes, "memory": 30} | more,
+        **options,
     )
 
 
 def steady(seed: int, threads: int = 1, cost: Callable[[Bits], float] = zeros, **more: Any) -> SteadyState[Bits]:
     """A steady-state algorithm on bit strings."""
-    operators = [Operator("cross", in_turn(cross, flip), parents=2, times=0.7), Operator("flip", flip, times=0.3)]
+    operators = [Operator("cross", cross_and_flip, parents=2, times=0.7), Operator("flip", flip, times=0.3)]
     return SteadyState(
         beginners(10, 24, seed),
         partial(mapped, cost, threads=threads),
         operators,
         rng=np.random.default_rng(seed),
-        **{"births": 7, "brood": 3} | more,
+        **more,
     )
 
 

@@ -229,15 +229,15 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     costs = [9.0, 8.0, 8.0, 6.0, 6.0, 5.0, 5.0, 4.0]
     first = evolve(Countdown(costs), MaxSteps(4), checkpoint=Checkpoint(path, SIGNATURE))
-    heard: list[tuple[int, int]] = []
+    heard: list[tuple[int, float]] = []
     second = evolve(
         process := Countdown(costs),
         MaxSteps(6),
-        listeners=[lambda moment, _: heard.append((moment.steps, moment.improved))],
+        listeners=[lambda moment, _: heard.append((moment.steps, moment.cost))],
         checkpoint=Checkpoint(path, SIGNATURE),
     )
     assert (first.steps, second.steps, process.step) == (4, 6, 6)
-    assert heard == [(5, 5), (6, 5)]
+    assert heard == [(5, 5.0), (6, 5.0)]
     assert [(step, cost) for step, _, cost in second.trace] == [(0, 9.0), (1, 8.0), (3, 6.0), (5, 5.0)]
     assert second.trace[:3] == first.trace
     assert second.trace[3][1] > first.trace[2][1]

@@ -20,8 +20,7 @@ from evolution.searches import generational, same, steady
 Make = Callable[[int, int], Process[Any]]
 MAKES: dict[str, Make] = {
     "generational": generational,
-    "few of the elite": lambda seed, threads: generational(seed, threads, elite=2),
-    "drawn operators, patience": lambda seed, threads: generational(seed, threads, births=9, patience=3),
+    "patience": lambda seed, threads: generational(seed, threads, patience=3),
     "steady": steady,
     "together": lambda seed, threads: Together(
         [generational(seed), steady(seed + 1), generational(seed + 2, generations=5)], threads

@@ -111,7 +111,7 @@ def test_a_run_is_accounted_for_child_by_child() -> None:
 
 def test_it_keeps_nothing_of_the_dead() -> None:
     statistics = Statistics()
-    evolve(steady(4, births=50, listeners=[statistics]), MaxSteps(40))
+    evolve(steady(4, listeners=[statistics]), MaxSteps(40))
     assert len(statistics._alive) <= 10
     assert len(statistics._used) <= 10
 

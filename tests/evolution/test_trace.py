@@ -6,7 +6,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.evolution.trace import LIMIT, Trace
+from discreet.evolution.stops import MOST_POINTS, Trace
 
 
 def told(falls: int) -> Trace:
@@ -26,8 +26,8 @@ def test_every_fall_and_nothing_else_is_kept() -> None:
 @given(st.integers(1, 5000))
 def test_it_is_thinned_evenly_and_keeps_first_and_last(falls: int) -> None:
     steps = [step for step, _, _ in told(falls).points]
-    assert len(steps) <= LIMIT
-    assert len(steps) >= min(falls, LIMIT // 2)
+    assert len(steps) <= MOST_POINTS
+    assert len(steps) >= min(falls, MOST_POINTS // 2)
     assert (steps[0], steps[-1]) == (0, falls - 1)
     gaps = {after - before for before, after in itertools.pairwise(steps[:-1])}
     assert len(gaps) <= 1

@@ -1,11 +1,8 @@
 """A run kept in a file, to go on from after a break.
 
 The file is a numpy archive (.npz) that holds no pickles, so that reading it runs no code: one member per value, its
-name "state.KEY" or "signature.KEY". It appears whole or not at all, and only its owner can read it.
-
-Many arrays in two: a population is kept as one flat array and the shapes of its parts.
-
-The state of a random generator as a text, so that a run can be kept without pickles.
+name "state.KEY" or "signature.KEY". It appears whole or not at all, and only its owner can read it. The state of a
+random generator is kept as a text.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ import os
 import tempfile
 import time
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,11 +23,10 @@ from numpy.typing import NDArray
 
 from discreet.evolution.checks import finite
 from discreet.evolution.process import Process, State, inside, part
-from discreet.evolution.stops import Moment
-from discreet.evolution.trace import Trace
+from discreet.evolution.stops import Moment, Trace
 
-FORMAT = 1
-RUN = {"steps", "improved", "seconds", "trace", "count", "stride"}
+FORMAT = 2
+RUN = {"steps", "seconds", "trace", "count", "stride"}
 Signature = Mapping[str, str | int | float]
 
 
@@ -79,20 +75,20 @@ class Checkpoint:
         self.every_seconds = finite("every_seconds", every_seconds, "of at least 0", least=0.0)
         self._written = time.perf_counter()
 
-    def restore(self, process: Process[object]) -> tuple[int, int, Trace]:
-        """Put a process where the file left it; give back its steps, the step of its last improvement, its trace."""
+    def restore(self, process: Process[object]) -> tuple[int, Trace]:
+        """Put a process where the file left it; give back its steps and its trace."""
         self._written = time.perf_counter()
         if not self.path.parent.is_dir():  # found out now, and not when there is something to lose
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path.parent))
         kept = load(self.path, self.signature)
         if kept is None:
-            return 0, 0, Trace()
+            return 0, Trace()
         run = cast("dict[str, Any]", part("run", kept))
         if run.keys() != RUN:  # a state that no run has left behind
             raise CheckpointDamaged(self.path)
         process.load(part("process", kept))
         points = tuple((int(step), float(seconds), float(cost)) for step, seconds, cost in run["trace"])
-        return run["steps"], run["improved"], Trace(points, run["count"], run["stride"], run["seconds"])
+        return run["steps"], Trace(points, run["count"], run["stride"], run["seconds"])
 
     def offer(self, process: Process[object], moment: Moment, trace: Trace) -> None:
         """Write if it is time again."""
@@ -103,7 +99,6 @@ class Checkpoint:
         """Keep a process and its run as they are now."""
         run: State = {
             "steps": moment.steps,
-            "improved": moment.improved,
             "seconds": trace.earlier + moment.seconds,
             "trace": np.array(trace.points, np.float64).reshape(-1, 3),
             "count": trace.count,
@@ -214,40 +209,6 @@ def _flush(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def pack(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Put arrays of one type and number of dimensions end to end.
-
-    Parameters
-    ----------
-    arrays : sequence of arrays
-        At least one; their lengths may differ.
-
-    Returns
-    -------
-    tuple of arrays
-        All elements, and a row for the shape of each array.
-    """
-    if len({(array.dtype, array.ndim) for array in arrays}) > 1:
-        raise TypeError("encode must give arrays of one type and number of dimensions")
-    shapes = np.array([array.shape for array in arrays], np.int64).reshape(len(arrays), -1)
-    return np.concatenate([array.ravel() for array in arrays]), shapes
-
-
-def unpack(flat: NDArray[Any], shapes: NDArray[np.int64]) -> list[NDArray[Any]]:
-    """Take apart what `pack` put together; the arrays are copies.
-
-    Parameters
-    ----------
-    flat : array
-        All elements.
-    shapes : array of int
-        A row for each array.
-    """
-    ends = np.cumsum(shapes.prod(axis=1))
-    parts = np.split(flat, ends[:-1])
-    return [part.reshape(tuple(shape)).copy() for part, shape in zip(parts, shapes, strict=True)]
 
 
 def to_text(rng: np.random.Generator) -> str:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from discreet.evolution.checkpoint import Checkpoint
 from discreet.evolution.interrupt import interruptible
 from discreet.evolution.process import Process
-from discreet.evolution.stops import Moment, Stop
-from discreet.evolution.trace import Point, Trace
+from discreet.evolution.stops import Moment, Point, Stop, Trace
 
 Listener = Callable[[Moment, float], None]
 
@@ -65,9 +64,9 @@ def evolve(
         Steps, seconds, the reason for the end and the trace.
     """
     listeners = tuple(listeners)
-    steps, improved, trace = (0, 0, Trace()) if checkpoint is None else checkpoint.restore(process)
+    steps, trace = (0, Trace()) if checkpoint is None else checkpoint.restore(process)
     start = time.perf_counter()
-    moment = Moment(steps, 0.0, process.cost, improved)
+    moment = Moment(steps, 0.0, process.cost)
     trace.note(moment.steps, moment.seconds, moment.cost)
     fraction = 0.0
     with interruptible() as interrupt:

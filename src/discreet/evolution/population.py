@@ -1,11 +1,4 @@
-"""What the genetic processes have in common: members, births, memory, the best ever, and how all that is kept.
-
-What individuals cost; clones are not evaluated twice.
-
-What a genetic process tells its listeners.
-
-What every genetic process can be told besides its operators.
-"""
+"""What all genetic searches have in common: members, births, a memory of costs, the best ever, and listeners."""
 
 from __future__ import annotations
 
@@ -16,10 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.evolution import checkpoint as randomness
-from discreet.evolution.checkpoint import pack, unpack
 from discreet.evolution.checks import whole
 from discreet.evolution.process import Search, State, inside, part
 from discreet.evolution.variation import Floats, Ints, Operator, proportions
@@ -186,11 +177,6 @@ class Options(TypedDict, Generic[Individual], total=False):
         Bytes that are the same for individuals that mean the same, so that clones are not evaluated again.
     memory : int
         How many keys are remembered, 100,000 without.
-    distinct : bool
-        Whether a child that means the same as a living member finds no place, which keeps a small population from
-        ending as copies of one individual; it needs a key.
-    encode, decode : callable
-        An individual as an array, and back, to be kept; not needed where individuals are arrays.
     listeners : iterable of callables
         Told each birth and each survival.
     """
@@ -198,9 +184,6 @@ class Options(TypedDict, Generic[Individual], total=False):
     generations: int | None
     key: Callable[[Individual], bytes] | None
     memory: int
-    distinct: bool
-    encode: Callable[[Individual], NDArray[Any]]
-    decode: Callable[[NDArray[Any]], Individual]
     listeners: Iterable[Listener]
 
 
@@ -231,7 +214,7 @@ class Population(Search[Individual], Generic[Individual]):
         `(costs, count, rng) -> positions` of the parents of one birth.
     rng : numpy.random.Generator
         Source of randomness, of this process alone.
-    generations, key, memory, distinct, encode, decode, listeners
+    generations, key, memory, listeners
         As in `Options`.
     """
 
@@ -246,9 +229,6 @@ class Population(Search[Individual], Generic[Individual]):
         generations: int | None = None,
         key: Callable[[Individual], bytes] | None = None,
         memory: int = 100_000,
-        distinct: bool = False,
-        encode: Callable[[Individual], NDArray[Any]] = np.asarray,
-        decode: Callable[[NDArray[Any]], Individual] | None = None,
         listeners: Iterable[Listener] = (),
     ) -> None:
         self.members = [Member(number, individual, math.inf) for number, individual in enumerate(initial)]
@@ -262,11 +242,6 @@ class Population(Search[Individual], Generic[Individual]):
         self._rng = rng
         self._generations = None if generations is None else whole("generations", generations, 0)
         self._memory = Memory(evaluate, key, memory)
-        if distinct and key is None:
-            raise ValueError("distinct needs a key that tells individuals apart")
-        self._key = key if distinct else None
-        self._encode = encode
-        self._decode = decode
         self._listeners = tuple(listeners)
         self._best = self.members[0]
         self._born = len(self.members)
@@ -314,10 +289,8 @@ class Population(Search[Individual], Generic[Individual]):
     def _state(self) -> State:
         """All that the next generations depend on."""
         kept = [*self.members, self._best]
-        flat, shapes = pack([self._encode(member.individual) for member in kept])
         state: State = {
-            "individuals": flat,
-            "shapes": shapes,
+            "individuals": np.array([member.individual for member in kept]),  # all of one type and shape
             "numbers": np.array([member.number for member in kept], np.int64),
             "costs": np.array([member.cost for member in kept], np.float64),
             "generation": self.generation,
@@ -329,9 +302,7 @@ class Population(Search[Individual], Generic[Individual]):
     def _restore(self, state: State) -> None:
         """Take over a state."""
         kept = cast("dict[str, Any]", state)
-        arrays = unpack(kept["individuals"], kept["shapes"])
-        individuals = cast("list[Individual]", arrays) if self._decode is None else [*map(self._decode, arrays)]
-        triples = zip(kept["numbers"].tolist(), individuals, kept["costs"].tolist(), strict=True)
+        triples = zip(kept["numbers"].tolist(), kept["individuals"].copy(), kept["costs"].tolist(), strict=True)
         *self.members, self._best = [Member(*triple) for triple in triples]
         self.generation = int(kept["generation"])
         self._born = int(kept["born"])
@@ -340,11 +311,6 @@ class Population(Search[Individual], Generic[Individual]):
 
     def _costs(self) -> Floats:
         return np.array([member.cost for member in self.members], np.float64)
-
-    def _draw(self, count: int, shares: Sequence[float] | None = None) -> list[Operator[Individual]]:
-        """Operators at random, each as often as its share says."""
-        drawn = self._rng.choice(len(self.operators), count, p=self._shares if shares is None else shares)
-        return [self.operators[place] for place in drawn]
 
     def _breed(self, operators: Iterable[Operator[Individual]]) -> list[tuple[Member[Individual], Birth]]:
         """Let each operator make its children of members, and judge all children together."""

@@ -1,8 +1,7 @@
-"""When a run is over: small callables that also say how far along it is.
+"""Where a run stands, how its cost fell, and when it is over: moments, traces and stops.
 
-The engine itself stops a run that is finished or interrupted; these are the other reasons.
-
-What stops and listeners are told.
+A stop is a small callable that also says how far along the run is. The engine itself stops a run that is finished or
+interrupted; stops are the other reasons.
 """
 
 from __future__ import annotations
@@ -12,6 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from discreet.evolution.checks import finite, whole
+
+# A trace has at most so many points.
+MOST_POINTS = 200
+Point = tuple[int, float, float]
 
 
 @dataclass(frozen=True)
@@ -26,21 +29,56 @@ class Moment:
         Seconds since this sitting began; a resumed run starts anew.
     cost : float
         Cost of the best found so far.
-    improved : int
-        The step at which that cost was last lowered.
     """
 
     steps: int
     seconds: float
     cost: float
-    improved: int
 
     def after(self, seconds: float, cost: float) -> Moment:
         """The moment one step later."""
-        steps = self.steps + 1
-        if cost < self.cost:
-            return Moment(steps, seconds, cost, steps)
-        return Moment(steps, seconds, self.cost, self.improved)
+        return Moment(self.steps + 1, seconds, min(cost, self.cost))
+
+
+class Trace:
+    """Step, seconds and cost each time the best cost falls: the first, the last, and evenly spaced ones between.
+
+    Parameters
+    ----------
+    points : iterable of (step, seconds, cost)
+        What another trace has kept so far.
+    count : int
+        How many points that trace was told.
+    stride : int
+        Every how many of them it kept.
+    earlier : float
+        Seconds of the sittings before this one, on which the seconds of this one go on.
+
+    Notes
+    -----
+    When there are more than 200 points every other one goes, and from then on only every other one is kept (every
+    fourth after the next time, and so on), so that early and late parts of a run stay equally fine.
+    """
+
+    def __init__(self, points: tuple[Point, ...] = (), count: int = 0, stride: int = 1, earlier: float = 0.0) -> None:
+        self.points = points
+        self.count = count
+        self.stride = stride
+        self.earlier = earlier
+
+    def note(self, step: int, seconds: float, cost: float) -> None:
+        """Take note of the cost at a step of this sitting, if it is the lowest so far."""
+        if not cost < (self.points[-1][2] if self.points else math.inf):
+            return
+        points = self.points
+        if self.count and (self.count - 1) % self.stride:
+            points = points[:-1]  # kept only while it was the last
+        points = (*points, (step, self.earlier + seconds, cost))
+        if len(points) > MOST_POINTS:
+            self.stride *= 2
+            points = (*points[:-1:2], points[-1])
+        self.points = points
+        self.count += 1
 
 
 class Stop(Protocol):
@@ -65,25 +103,19 @@ class MaxSeconds:
     ----------
     seconds : float
         Seconds on the clock, above 0.
-    reserve : float
-        Seconds of these that are kept for what comes after the last epoch.
     """
 
     seconds: float
-    reserve: float = 0.0
 
     def __post_init__(self) -> None:
         finite("seconds", self.seconds, "above 0", least=math.ulp(0.0))
-        finite("reserve", self.reserve, "of at least 0 and below seconds", least=0.0)
-        if self.reserve >= self.seconds:
-            raise ValueError(f"reserve is {self.reserve!r}; it must be at least 0 and below seconds, {self.seconds!r}")
 
     def __call__(self, moment: Moment) -> str | None:
-        return "time" if moment.seconds >= self.seconds - self.reserve else None
+        return "time" if moment.seconds >= self.seconds else None
 
     def progress(self, moment: Moment) -> float:
         """Share of the time that is over."""
-        return min(moment.seconds / (self.seconds - self.reserve), 1.0)
+        return min(moment.seconds / self.seconds, 1.0)
 
 
 @dataclass(frozen=True)
@@ -107,78 +139,3 @@ class MaxSteps:
     def progress(self, moment: Moment) -> float:
         """Share of the steps that are done."""
         return min(moment.steps / self.steps, 1.0)
-
-
-@dataclass(frozen=True)
-class NoImprovement:
-    """Stop when the best has stayed the same for a number of epochs.
-
-    Parameters
-    ----------
-    steps : int
-        Epochs without a better cost, at least 1.
-    """
-
-    steps: int
-
-    def __post_init__(self) -> None:
-        whole("steps", self.steps, 1)
-
-    def __call__(self, moment: Moment) -> str | None:
-        return "no improvement" if moment.steps - moment.improved >= self.steps else None
-
-    def progress(self, moment: Moment) -> float:
-        """Share of the idle steps that are done; it falls back when the best improves."""
-        return min((moment.steps - moment.improved) / self.steps, 1.0)
-
-
-@dataclass(frozen=True)
-class Target:
-    """Stop when the best costs no more than a given cost.
-
-    Parameters
-    ----------
-    cost : float
-        The cost to reach.
-    """
-
-    cost: float
-
-    def __post_init__(self) -> None:
-        finite("cost", self.cost)
-
-    def __call__(self, moment: Moment) -> str | None:
-        return "target" if moment.cost <= self.cost else None
-
-    def progress(self, moment: Moment) -> float:
-        """1 once the cost is reached; nobody knows how far it is before."""
-        return 1.0 if moment.cost <= self.cost else 0.0
-
-
-@dataclass(frozen=True)
-class FirstOf:
-    """Stop as soon as one of several stops says so; see `first_of`."""
-
-    stops: tuple[Stop, ...]
-
-    def __post_init__(self) -> None:
-        if not self.stops:
-            raise ValueError("first_of needs at least one stop")
-
-    def __call__(self, moment: Moment) -> str | None:
-        return next((reason for stop in self.stops if (reason := stop(moment)) is not None), None)
-
-    def progress(self, moment: Moment) -> float:
-        """Progress of the stop that is farthest along."""
-        return max(stop.progress(moment) for stop in self.stops)
-
-
-def first_of(*stops: Stop) -> FirstOf:
-    """Stop with the first of several reasons; where two come at once, with the one named first.
-
-    Parameters
-    ----------
-    *stops : Stop
-        At least one.
-    """
-    return FirstOf(stops)

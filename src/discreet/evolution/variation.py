@@ -1,6 +1,6 @@
-"""How children come about: named operators made of plain functions, and ways to combine these.
+"""Operators, which make children, and selection: who becomes a parent, and who gives way.
 
-Who becomes a parent, and who stays: plain functions on costs. Low costs are good, and ties go to the first.
+Selection is made of plain functions on costs. Low costs are good, and ties go to the first.
 """
 
 from __future__ import annotations
@@ -62,61 +62,6 @@ class Operator(Generic[Individual]):
         return made
 
 
-def sometimes(function: Vary[Individual], rate: float) -> Vary[Individual]:
-    """Apply a function with a probability, and otherwise leave the first parent as it is.
-
-    Parameters
-    ----------
-    function : callable
-        `(parents, rng) -> child`.
-    rate : float
-        The probability.
-    """
-    finite("rate", rate, "from 0 to 1", 0.0, 1.0)
-
-    def vary(parents: Sequence[Individual], rng: np.random.Generator) -> Individual:
-        return function(parents, rng) if rng.random() < rate else parents[0]
-
-    return vary
-
-
-def in_turn(*functions: Vary[Individual]) -> Vary[Individual]:
-    """Apply the first function to the parents, and each further one to the child so far.
-
-    Parameters
-    ----------
-    *functions : callable
-        `(parents, rng) -> child`; a crossover, then mutations.
-    """
-
-    def vary(parents: Sequence[Individual], rng: np.random.Generator) -> Individual:
-        for function in functions:
-            parents = [function(parents, rng)]
-        return parents[0]
-
-    return vary
-
-
-def any_of(functions: Sequence[Vary[Individual]], weights: Sequence[float] | None = None) -> Vary[Individual]:
-    """Apply one of several functions, chosen at random.
-
-    Parameters
-    ----------
-    functions : sequence of callables
-        `(parents, rng) -> child`.
-    weights : sequence of float, optional
-        How often each is chosen in proportion to the others; all alike without.
-    """
-    shares = proportions([1.0] * len(functions) if weights is None else weights)
-    if len(shares) != len(functions):
-        raise ValueError(f"there are {len(shares)} weights for {len(functions)} functions")
-
-    def vary(parents: Sequence[Individual], rng: np.random.Generator) -> Individual:
-        return functions[rng.choice(len(functions), p=shares)](parents, rng)
-
-    return vary
-
-
 def proportions(weights: Sequence[float]) -> list[float]:
     """Weights as probabilities that add up to 1.
 
@@ -136,39 +81,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def roulette(fitness: ArrayLike, count: int, rng: np.random.Generator) -> Ints:
-    """Draw with probabilities proportional to fitness; all alike if all fitness is zero.
-
-    Parameters
-    ----------
-    fitness : array of float
-        Finite, at least 0, high is good; zero is never drawn beside another.
-    count : int
-        How many to draw; the same one can be drawn again.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array of int
-        Positions of those drawn.
-
-    References
-    ----------
-    D. E. Goldberg, Genetic Algorithms in Search, Optimization, and Machine Learning, Addison-Wesley (1989).
-    """
-    values = _checked("fitness", fitness)
-    if not np.isfinite(values).all() or values.min() < 0:
-        raise ValueError("fitness must be finite and at least 0")
-    if values.max() == 0:
-        return rng.integers(len(values), size=whole("count", count, 0))
-    wheel = np.cumsum(values / values.max())  # scaled, so that the sum cannot overflow
-    # From the right, so that a share of nothing holds no point; a number below 1 never rounds up to the whole wheel.
-    drawn: Ints = np.searchsorted(wheel, rng.random(whole("count", count, 0)) * wheel[-1], side="right")
-    return drawn
-
-
-def tournament(costs: ArrayLike, count: int, size: int, rng: np.random.Generator) -> Ints:
+def tournament(costs: ArrayLike, count: int, rng: np.random.Generator, size: int = 2) -> Ints:
     """Draw some at random, with repetition, and take the cheapest of them.
 
     Parameters
@@ -177,10 +90,10 @@ def tournament(costs: ArrayLike, count: int, size: int, rng: np.random.Generator
         Low is good; infinite costs lose against all others.
     count : int
         How many tournaments to hold.
-    size : int
-        How many take part in each, at least 1; the larger, the harder for the dear ones.
     rng : numpy.random.Generator
         Source of randomness.
+    size : int
+        How many take part in each, at least 1; the larger, the harder for the costly ones.
 
     Returns
     -------
@@ -214,22 +127,8 @@ def uniform(costs: ArrayLike, count: int, rng: np.random.Generator) -> Ints:
     return rng.choice(size, whole("count", count, 0), replace=count > size)
 
 
-def elite(costs: ArrayLike, count: int) -> Ints:
-    """Positions of the cheapest, the cheapest first.
-
-    Parameters
-    ----------
-    costs : array of float
-        Low is good.
-    count : int
-        How many; all if there are fewer.
-    """
-    values = _checked("costs", costs)
-    return np.argsort(values, kind="stable")[: whole("count", count, 0)]
-
-
 def replace_worst(costs: ArrayLike, newcomer_cost: float) -> int | None:
-    """Position of the dearest, if the newcomer is cheaper; otherwise None.
+    """Position of the costliest, if the newcomer is cheaper; otherwise None.
 
     Parameters
     ----------
