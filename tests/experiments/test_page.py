@@ -8,7 +8,8 @@ import pytest
 
 from discreet.errors import DiscreetError, InputError
 from discreet.experiments import charts
-from discreet.experiments.page import Made, Page, Picture, Section, Table, Text, duration, shown, spans
+from discreet.experiments.page import Made, Page, Picture, Section, Table, Text, shown, spans
+from discreet.text import duration
 
 pytest.importorskip("altair")
 

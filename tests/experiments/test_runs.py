@@ -146,10 +146,10 @@ def test_a_second_study_waits_its_turn(tmp_path: Path) -> None:
 
 
 def test_progress_grows_to_one_and_the_time_left_to_nothing() -> None:
-    told: list[tuple[float, float]] = []
-    run_all(product, TABLE, progress=lambda share, left: told.append((share, left)))
-    assert [share for share, _ in told] == sorted(share for share, _ in told)
-    assert told[-1] == (1.0, 0.0)
+    told: list[tuple[str, float]] = []
+    run_all(product, TABLE, progress=lambda stage, share: told.append((stage, share)))
+    assert [share for _, share in told] == sorted(share for _, share in told)
+    assert told[-1] == ("running, 0.0 s left", 1.0)
 
 
 @given(st.dictionaries(st.text(), st.one_of(st.integers(), st.floats(), st.text(), st.none(), st.booleans())))

@@ -72,7 +72,7 @@ def compare(
     from discreet.cli.progress import Reporter
     from discreet.experiments.compare import check
     from discreet.experiments.compare import compare as verb
-    from discreet.experiments.page import Made, duration
+    from discreet.experiments.page import Made
     from discreet.experiments.records import records
     from discreet.experiments.study_pages import comparison_page as page
     from discreet.microdata.options import Settings
@@ -105,7 +105,7 @@ def compare(
                 seed=seed,
                 threads=settings.threads,
                 store=output / "runs",
-                progress=lambda share, left: report(f"running, {duration(left)} left", share),
+                progress=report,
             )
         except KeyboardInterrupt:
             print(f"discreet: interrupted; the runs that have ended are kept in {output / 'runs'}", file=sys.stderr)
@@ -217,7 +217,7 @@ def sensitivity(
         Print nothing but errors.
     """
     from discreet.cli.progress import Reporter
-    from discreet.experiments.page import Made, duration
+    from discreet.experiments.page import Made
     from discreet.experiments.records import records
     from discreet.experiments.sensitivity import parse
     from discreet.experiments.sensitivity import sensitivity as verb
@@ -250,7 +250,7 @@ def sensitivity(
                 seed=seed,
                 threads=settings.threads,
                 store=store,
-                progress=lambda share, left: report(f"running, {duration(left)} left", share),
+                progress=report,
             )
         except KeyboardInterrupt:
             print(f"discreet: interrupted; the runs that have ended are kept in {store}", file=sys.stderr)

@@ -301,7 +301,7 @@ def compare(
     store : Path, optional
         A folder in which runs are kept as they end, and from which a comparison goes on.
     progress : callable, optional
-        Told how far along the runs are, in [0, 1], and the seconds that are left.
+        Told the stage, with the time that is left, and how far along the runs are, in [0, 1].
     """
     need()
     if not data:

@@ -16,6 +16,7 @@ from discreet._version import __version__
 from discreet.data.checks import writing
 from discreet.release.atomic import AtomicFiles
 from discreet.release.charts import check_picture, save
+from discreet.text import duration
 
 if TYPE_CHECKING:
     from discreet.release.charts import Chart
@@ -187,13 +188,6 @@ def _number(value: float) -> str:
     if value == 0 or size >= 1e7 or size < 1e-3:
         return f"{value:.3g}"
     return f"{value:,.0f}" if size >= 1000 else f"{value:.{max(0, 3 - math.floor(math.log10(size)))}f}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words."""
-    if seconds < 90:
-        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def spans(values: Sequence[Any], every: Sequence[Any]) -> str:

@@ -24,6 +24,7 @@ from types import TracebackType
 import polars as pl
 
 from discreet.errors import DiscreetError, InputError, whole
+from discreet.text import duration
 
 Scalar = str | int | float | bool | None
 Flat = Mapping[str, Scalar]
@@ -259,7 +260,7 @@ def _single_threaded() -> Iterator[None]:
 
 
 # Told how far along the runs are, in [0, 1], and how many seconds are left.
-Progress = Callable[[float, float], None]
+Progress = Callable[[str, float], None]
 
 
 def run_all(
@@ -287,7 +288,7 @@ def run_all(
     threads : int
         How many processes work side by side; the result does not depend on it.
     progress : callable, optional
-        Told how far along the runs are, in [0, 1], and the seconds that are left.
+        Told the stage, with the time that is left, and how far along the runs are, in [0, 1].
 
     Returns
     -------
@@ -312,7 +313,8 @@ def run_all(
             ended += len(handful)
             if progress is not None:
                 pace = (time.perf_counter() - start) / ended
-                progress((before + ended) / len(keys), pace * (len(left) - ended))
+                stage = f"running, {duration(pace * (len(left) - ended))} left"
+                progress(stage, (before + ended) / len(keys))
         rows = [_row(setting, done[name]) for setting, name in zip(settings, keys, strict=True)]
     return pl.DataFrame(rows, infer_schema_length=None)
 

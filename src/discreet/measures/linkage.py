@@ -16,6 +16,7 @@ from discreet.errors import InputError
 from discreet.kernels.arrays import Progress
 from discreet.kernels.chunks import part
 from discreet.kernels.space.linkage import link
+from discreet.text import silent
 
 # Up to here every record searches; above it, a sample of this many.
 MOST_SEARCHED_FULLY = 1_000_000
@@ -99,7 +100,7 @@ def distance_linkage(
         raise InputError(f"nearest must be 1 or 2, not {nearest}")
     mine = owners(own, len(x), len(y))
     rows = _rows(queries, len(x))
-    return summarize(link(x, y, mine, rows, nearest, progress or _silent), rows, len(x))
+    return summarize(link(x, y, mine, rows, nearest, progress or silent), rows, len(x))
 
 
 def subset_linkage(
@@ -143,7 +144,7 @@ def subset_linkage(
     rows = _rows(queries, len(x))
     total = np.zeros(rows.size)
     for number, chosen in enumerate(combinations(spans, choose)):
-        told = part(progress or _silent, number / count, (number + 1) / count)
+        told = part(progress or silent, number / count, (number + 1) / count)
         some, others = (np.concatenate([side[:, span] for span in chosen], axis=1) for side in (x, y))
         total += distance_linkage(some, others, own, nearest=nearest, queries=rows, progress=told).credits
     return summarize(total / count, rows, len(x))
@@ -210,7 +211,3 @@ def _matrix(values: Any, name: str) -> NDArray[np.float64]:
     if not np.abs(matrix).max() <= LARGEST_NUMBER:
         raise InputError(f"{name} have missing, infinite or enormous values; embed them first")
     return matrix
-
-
-def _silent(fraction: float) -> None:
-    """Tell nobody."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from discreet.columns import Config, Names, TypeKeywords, as_names, load, resolve, sort_keywords, takes
 from discreet.errors import InputError
 from discreet.measures.choices import ALL, Choices, LinkageKeywords, wanted
+from discreet.text import silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,7 +177,7 @@ def measure(
     else:
         rows, alignment = align(before, after, names, key=key, row_map=row_map)
     pair, notes = _pair(before, after, declared, rows)
-    judge = Judge(pair, choices, progress or _silent)
+    judge = Judge(pair, choices, progress or silent)
     values = judge.measure(asked)
     if "pld" in values and values["pld"] is None:
         notes.append(f"pld takes at most {MOST_ATTRIBUTES} attributes and was left out")
@@ -230,7 +231,3 @@ def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) ->
             confidential.append(replace(column, values=column.values[rows]))
     notes = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what] + noted
     return Pair(tuple(attributes), tuple(released), tuple(confidential)), notes
-
-
-def _silent(_stage: str, _fraction: float) -> None:
-    """Listen to nothing."""

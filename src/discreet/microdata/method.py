@@ -12,13 +12,10 @@ from numpy.typing import NDArray
 
 from discreet.evolution.process import Finished, Process
 from discreet.kernels.partitions.groups import within_sse
+from discreet.text import silent
 
 Points = NDArray[np.float64]
 Labels = NDArray[np.int64]
-
-
-def _ignore(_fraction: float) -> None:
-    """Listen to nothing."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Run:
 
     seed: int = 0
     threads: int = 1
-    progress: Callable[[float], None] = _ignore
+    progress: Callable[[float], None] = silent
     start: Labels | None = None
 
 

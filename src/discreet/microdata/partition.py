@@ -14,6 +14,7 @@ from discreet.errors import InputError
 from discreet.microdata.classes import Classes
 from discreet.microdata.options import Settings
 from discreet.microdata.solving import Partition, View, solve
+from discreet.text import silent
 
 # Above this the square of a distance may be no finite number.
 LARGEST_COORDINATE = 1e150
@@ -82,16 +83,12 @@ def partition(
     found = solve(
         [View(points, whole)],
         settings,
-        progress or _silent,
+        progress or silent,
         start=None if start is None else _checked_start(start, len(points), k),
         checkpoint=None if checkpoint is None else Path(checkpoint),
         bound=bound,
     )
     return replace(found.partitions[0], search=found.search, bound=found.bound)
-
-
-def _silent(_stage: str, _fraction: float) -> None:
-    """Listen to nothing."""
 
 
 def _checked_start(start: Any, count: int, k: int) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import ColumnKeywords, Config, ProtectionKeywords, SearchKeywords, load, sort_keywords, takes
+from discreet.text import silent
 
 if TYPE_CHECKING:
     from discreet.release.release import Release
@@ -78,7 +79,7 @@ def protect(
 
     columns, search = sort_keywords(protect, keywords, ColumnKeywords, SearchKeywords)
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
-    tell = progress or _silent
+    tell = progress or silent
     said = Config() if config is None else load(config)
     settings = Settings.settle(said, k=k, missing=columns.get("missing"), method=method, params=params, **search)
     asked = () if measures in ("none", ["none"]) else wanted(measures)
@@ -102,7 +103,3 @@ def protect(
         bound=bound,
         checkpoint=None if checkpoint is None else Path(checkpoint),
     )
-
-
-def _silent(_stage: str, _fraction: float) -> None:
-    """Listen to nothing."""

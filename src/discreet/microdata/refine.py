@@ -18,6 +18,7 @@ from discreet.columns import (
 )
 from discreet.data.roles import ROLES
 from discreet.errors import InputError
+from discreet.text import silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +107,7 @@ def refine(
 
     columns, search = sort_keywords(refine, keywords, ColumnKeywords, SearchKeywords)
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
-    tell = progress or _silent
+    tell = progress or silent
     said = Config() if config is None else load(config)
     asked = () if measures in ("none", ["none"]) else wanted(measures)
     tell("reading", 0.0)
@@ -192,7 +193,3 @@ def _has_role(key: str, columns: Mapping[str, Any], said: Config) -> bool:
     """Whether a column has a role of its own; `all` and `rest` name no column."""
     named = [name for role in ROLES for name in as_names(role, columns.get(role))]
     return key in named or any(key in names for names in said.roles.values())
-
-
-def _silent(_stage: str, _fraction: float) -> None:
-    """Listen to nothing."""

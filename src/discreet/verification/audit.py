@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InputError
+from discreet.text import silent
 
 if TYPE_CHECKING:
     from discreet.attack.attacker import Reach
@@ -74,7 +75,7 @@ def audit(
     from discreet.verification.sums import unsafe_sums
     from discreet.verification.verdict import Audit
 
-    tell = progress or (lambda _stage, _part: None)
+    tell = progress or silent
     tell("reading", 0.0)
     held, bare, notes = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
     tell("checking", 0.0)

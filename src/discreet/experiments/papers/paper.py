@@ -91,7 +91,7 @@ class Budget:
                 store=self.folder(name),
                 about={**about, "version": __version__},
                 threads=self.threads,
-                progress=lambda fraction, _left: self.tell(stage, fraction),
+                progress=lambda _stage, fraction: self.tell(stage, fraction),
             ),
             lambda runs: float(runs[cost].sum()),
         )

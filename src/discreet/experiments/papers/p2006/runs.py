@@ -118,7 +118,7 @@ def _run(name: str, test: Test, budget: Budget) -> Sensitivity:
             seed=budget.seed,
             threads=budget.threads,
             store=budget.folder(experiment),
-            progress=lambda fraction, _left: budget.tell(name, fraction),
+            progress=lambda _stage, fraction: budget.tell(name, fraction),
         ),
         lambda found: float(found.runs["seconds"].sum()),
     )

@@ -58,7 +58,7 @@ def company_runs(budget: Budget) -> Sensitivity:
             seed=budget.seed,
             threads=budget.threads,
             store=budget.folder(experiment),
-            progress=lambda fraction, _left: budget.tell("companies", fraction),
+            progress=lambda _stage, fraction: budget.tell("companies", fraction),
         ),
         lambda found: float(found.runs["seconds"].sum()),
     )
