@@ -258,7 +258,6 @@ def test_threshold_and_zeros_take_negative_values() -> None:
 
 def test_rules_say_in_words_what_they_do() -> None:
     made = [rules.p_percent(15, 2), rules.dominance(1, 75), rules.threshold(3, 30), rules.zeros(1), rules.request(70)]
-    told = rules.describe(made)
-    assert list(told) == ["p", "dominance", "threshold", "zero", "request"]
-    assert told["p"] == "the largest known to within 15 % by 2 others together"
+    assert [one.name for one in made] == ["p", "dominance", "threshold", "zero", "request"]
+    assert made[0].words == "the largest known to within 15 % by 2 others together"
     assert "by who knew it to within 60 %" in rules.prior_posterior(15, 60, 1).words

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,8 +140,3 @@ def _refuse_negatives(table: Table, rule: str) -> None:
             f"{table.source}: negative values in {int(below.sum())} cells ({names}); {rule} has no meaning for them. "
             "Use absolute values, or the threshold rule"
         )
-
-
-def describe(rules: list[Rule]) -> dict[str, Any]:
-    """The rules in words, by name."""
-    return {rule.name: rule.words for rule in rules}
