@@ -6,21 +6,31 @@ lines and `…` for any characters within a line. Blocks `python` run in one nam
 output is compared in the same way. A `python` block with a title, as in `python title="name.py"`, is written to a file
 of that name instead, for later blocks to import. All blocks of a page run in order in one folder. No other block is
 run.
+
+A command that is `discreet` with its arguments and nothing else may be run in this process, without the second that a
+process of its own spends on imports.
 """
 
 import contextlib
 import difflib
 import doctest
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from discreet.cli.app import run as discreet
 
 TIMEOUT = 300
+TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+_PLAIN = re.compile(r"discreet [^|&;<>`$()*?]*")
 _FENCE = re.compile(r"(?P<indent> *)(?P<fence>`{3,}|~{3,}) *(?P<info>[^`]*)")
 
 
@@ -57,13 +67,13 @@ def blocks(text: str) -> Iterator[Block]:
         at = end + 1
 
 
-def run(page: Path, folder: Path) -> None:
-    """Run all examples of a page in a folder."""
+def run(page: Path, folder: Path, *, here: bool = False) -> None:
+    """Run all examples of a page in a folder; those of `discreet` alone in this process, if it may be so."""
     space: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.chdir(folder):
         for block in blocks(page.read_text(encoding="utf-8")):
             if block.language == "console":
-                _console(page, block)
+                _console(page, block, here=here)
             elif block.language == "python" and block.title:
                 Path(block.title).write_text(block.text + "\n", encoding="utf-8")
             elif block.language == "python":
@@ -89,12 +99,12 @@ class _Checker(doctest.OutputChecker):
         return matches(want, got) or super().check_output(want, got, optionflags)
 
 
-def _console(page: Path, block: Block) -> None:
+def _console(page: Path, block: Block, *, here: bool) -> None:
     if not block.text.startswith("$ "):
         # Otherwise a forgotten sign would turn a command into text that nobody checks.
         raise ExampleError(f"{page.name}:{block.line}: a console block begins with '$ ' and a command")
     for line, command, expected in commands(block):
-        printed = _shell(command)
+        printed = _call(command) if here and _PLAIN.fullmatch(command) else _shell(command)
         where = f"{page.name}:{line}: $ {command}"
         # Three dots must not hide a crash.
         if "Traceback (most recent call last)" in printed and "Traceback" not in expected:
@@ -116,12 +126,25 @@ def commands(block: Block) -> Iterator[tuple[int, str, str]]:
         yield block.line + start, "\n".join(told), "\n".join(lines[last + 1 : end])
 
 
+def _call(command: str) -> str:
+    """The same of a command of ours without anything of the shell, run in this process."""
+    printed = io.StringIO()
+    arguments = shlex.split(command.replace("\\\n", " "))[1:]
+    with (
+        mock.patch.dict(os.environ, TERMINAL),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
+        discreet(arguments)
+    return printed.getvalue()
+
+
 def _shell(command: str) -> str:
     """What a command prints, in a terminal of fixed width without colours."""
     environment = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "CLICOLOR_FORCE")}
     # Not resolved: the link to the interpreter stands beside the programs of the environment.
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", "")])
-    environment |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    environment |= TERMINAL
     done = subprocess.run(
         ["sh", "-c", command],
         stdin=subprocess.DEVNULL,
