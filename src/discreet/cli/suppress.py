@@ -65,12 +65,14 @@ def suppress(
         A parameter of the method, as most=4.
     """
     from discreet.cli.progress import Reporter
-    from discreet.release.atomic import AtomicFiles
+    from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.evidence import as_json
     from discreet.release.suppressed import table_files
 
     files = table_files(output, internal=internal, certificate=certificate, evidence=evidence)
     AtomicFiles(files.values(), force=console.force)
+    read = {"the table itself": table, "the configuration": search.config, "the checkpoint": search.checkpoint}
+    spare(files.values(), read)
     with Reporter(quiet=console.quiet) as report:
         release = verb(
             table,

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.attack.grid import Grid, grid_of
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.evolution.process import Search, State
-from discreet.tables.suppression.orders.agenda import open_tasks
+from discreet.tables.suppression.orders.agenda import find_open
 from discreet.tables.suppression.pattern import Pattern, pattern_of
 from discreet.tables.suppression.problem import Problem
 
@@ -39,7 +39,7 @@ def marginal(pattern: Pattern) -> Bools:
     problem = pattern.problem
     suppressed = problem.primary.copy()
     for number in range(2 * ROUNDS):
-        left = open_tasks(problem, suppressed)
+        left = find_open(problem, suppressed)
         if not len(left):
             break
         new = _margins(problem, suppressed, problem.cell[left], whole=number >= ROUNDS)
@@ -47,7 +47,7 @@ def marginal(pattern: Pattern) -> Bools:
             break
         suppressed |= new
     pattern.start(suppressed)
-    pattern.protect(open_tasks(problem, suppressed))
+    pattern.protect(find_open(problem, suppressed))
     return pattern.suppressed
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.attack.system import Bools, Ints
 from discreet.tables.suppression.pattern import pattern_of
 from discreet.tables.suppression.problem import problem_of
-from discreet.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 
 ROUNDS = 50
@@ -22,7 +22,7 @@ def with_status(table: Table, hidden: Bools) -> Table:
     return table.but(status=status.astype(np.uint8))
 
 
-def guarded(
+def guard(
     table: Table, hidden: Bools, *, strict: bool, frozen: Ints | None, singletons: bool, secondaries: bool
 ) -> Bools:
     """Suppress more, until no sole contributor and nobody else knows a cell too closely.
@@ -71,3 +71,22 @@ def _demanding(table: Table, cells: Ints) -> Table:
     status[more] = PRIMARY
     spl[more] = unit
     return table.but(status=status, spl=spl)
+
+
+def find_given_away(table: Table, frozen: Ints | None, *, strict: bool) -> Ints:
+    """Cells that must be published where secondary ones are protected too: frozen ones, and those that cannot be.
+
+    What anybody can work out even where all are suppressed that may be can be worked out from any pattern; with it
+    published, more may be given away.
+    """
+    primary = table.status == PRIMARY
+    hidden = table.status != FIXED
+    if frozen is not None:
+        hidden[frozen] = False
+    hidden |= primary
+    while True:
+        failed = audit(with_status(table, hidden), secondaries=True, strict=strict).failed
+        failed = failed[~primary[failed]]
+        if not len(failed):
+            return np.flatnonzero(~hidden).astype(np.int64)
+        hidden[failed] = False

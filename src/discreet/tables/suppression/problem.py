@@ -157,7 +157,7 @@ class Problem:
         need_down, need_up = replace(self, level=self.needed).by_side()
         at, columns = self.ranged[ranges], np.flatnonzero(self.primary)
         slack = _slack(self.table, self.system.cells[at], self.scale)
-        level_down[at], level_up[at] = divided(need_down[at], need_up[at], self.width[ranges], down, up, slack)
+        level_down[at], level_up[at] = divide(need_down[at], need_up[at], self.width[ranges], down, up, slack)
         every = (level_down, level_up, need_down, need_up)
         cell, side, level, needed = _tasks(columns, *(amounts[columns] for amounts in every))
         return replace(self, cell=cell, side=side, level=level, needed=needed)
@@ -226,7 +226,8 @@ def problem_of(
     blocked : array of int, optional
         Cells that cannot move, unsafe or not: somebody knows them. Nothing is asked of them.
     settle : bool
-        Whether to see that ranges are split in a way that can be had, which attacks the table; if not, `settled` does.
+        Whether to see that ranges are split in a way that can be had, which attacks the table; if not, `settle_ranges`
+        does.
     """
     primary = table.status == PRIMARY
     able = primary | (table.status != FIXED)
@@ -255,7 +256,7 @@ def problem_of(
     wide = width > down + up
     need_down = np.where(wide, np.maximum(down, _had(width, below, above, slack) - above), down)
     need_up = np.where(wide, np.maximum(up, _had(width, below, above, slack) - below), up)
-    down, up = divided(need_down, need_up, width, below, above, slack)
+    down, up = divide(need_down, need_up, width, below, above, slack)
     cell, side, level, needed = _tasks(columns, down, up, need_down, need_up)
     weight = np.where(primary[system.cells], 0.0, table.cost[system.cells])
     wide &= width > need_down + need_up
@@ -273,11 +274,11 @@ def problem_of(
         width[wide],
     )
     if settle and len(problem.ranged):
-        problem, _ = settled(problem, problem.system.cells[problem.ranged])
+        problem, _ = settle_ranges(problem, problem.system.cells[problem.ranged])
     return problem
 
 
-def divided(
+def divide(
     down: Floats, up: Floats, width: Floats, below: Floats, above: Floats, slack: Floats
 ) -> tuple[Floats, Floats]:
     """Levels down and up that make up a width: all that is left downwards, or what the side with more room can have.
@@ -340,7 +341,7 @@ def units(amounts: Floats, scale: float) -> Floats:
     return np.where(finite & (np.abs(scaled - near) <= WHOLE * np.maximum(1.0, np.abs(scaled))), near, scaled)
 
 
-def settled(problem: Problem, cells: Ints | None = None) -> tuple[Problem, Ints]:
+def settle_ranges(problem: Problem, cells: Ints | None = None) -> tuple[Problem, Ints]:
     """The problem with ranges split in a way that can be had, and the unsafe cells that nothing can protect.
 
     With every cell suppressed that may be, the tasks are asked for as they are. Only where that fails for a cell with a

@@ -15,7 +15,7 @@ from discreet.evolution.loop import evolve
 from discreet.evolution.stops import MaxSteps
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.orders import orders
-from discreet.tables.suppression.orders.agenda import agenda_of, open_tasks, together
+from discreet.tables.suppression.orders.agenda import agenda_of, find_open, protect_group
 from discreet.tables.suppression.orders.orders import ALIKE_BIRTHS, OPERATORS, VARIANTS, Orders, OrderSearch, cross
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.suppression.program_pattern import LinearProgramPattern
@@ -241,8 +241,8 @@ def test_a_group_that_cannot_move_together_is_halved(rng: np.random.Generator) -
     protector.start()
     stuck = protector.protect(problem.by_level())
     protector.start()
-    together(protector, np.flatnonzero(problem.side > 0))
-    together(protector, np.flatnonzero(problem.side < 0))
+    protect_group(protector, np.flatnonzero(problem.side > 0))
+    protect_group(protector, np.flatnonzero(problem.side < 0))
     assert len(protector.open) == stuck
 
 
@@ -250,7 +250,7 @@ def test_a_group_that_cannot_move_together_is_halved(rng: np.random.Generator) -
 @given(generators)
 def test_exposed_cells_are_those_the_audit_finds(rng: np.random.Generator) -> None:
     problem = network(rng).problem
-    found = problem.system.cells[problem.cell[open_tasks(problem, problem.primary)]]
+    found = problem.system.cells[problem.cell[find_open(problem, problem.primary)]]
     # A primary cell without a column cannot be helped.
     able = set(problem.system.cells[problem.cell].tolist())
     assert set(found.tolist()) == exposed(problem, problem.primary) & able

@@ -56,8 +56,8 @@ class Agenda:
         pattern.protect(left[self.needed[left]])
 
     def _protect(self, pattern: Pattern, group: Ints) -> None:
-        together(pattern, _listed(self.up[group]))
-        together(pattern, _listed(self.down[group]))
+        protect_group(pattern, _listed(self.up[group]))
+        protect_group(pattern, _listed(self.down[group]))
 
 
 def agenda_of(
@@ -87,7 +87,7 @@ def agenda_of(
     elif exposed:
         # What primary cells prove among themselves no suppression of others can undo.
         needed[:] = False
-        needed[open_tasks(problem, problem.primary)] = True
+        needed[find_open(problem, problem.primary)] = True
         chosen[:] = False
         chosen[problem.cell[needed]] = True
     if hopeless is not None:
@@ -104,7 +104,7 @@ def agenda_of(
     return Agenda(up, down, tuple(made), np.flatnonzero(last & able), needed)
 
 
-def together(pattern: Pattern, tasks: Ints) -> None:
+def protect_group(pattern: Pattern, tasks: Ints) -> None:
     """Protect tasks by one solution; if there is none, each half of them by one, and so on.
 
     Tasks that are proven already are left out.
@@ -116,11 +116,11 @@ def together(pattern: Pattern, tasks: Ints) -> None:
         pattern.protect(tasks)
     elif not pattern.protect_together(tasks):
         half = len(tasks) // 2
-        together(pattern, tasks[:half])
-        together(pattern, tasks[half:])
+        protect_group(pattern, tasks[:half])
+        protect_group(pattern, tasks[half:])
 
 
-def open_tasks(problem: Problem, suppressed: Bools) -> Ints:
+def find_open(problem: Problem, suppressed: Bools) -> Ints:
     """The tasks that a pattern does not protect."""
     table = problem.table
     hidden = np.zeros(len(table), dtype=np.bool_)

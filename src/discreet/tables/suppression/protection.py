@@ -1,0 +1,339 @@
+"""From a table with its unsafe cells to one that has stood the audit: the steps of `discreet.suppress`."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.levels import UNJUDGED
+from discreet.attack.system import Bools, Floats, Ints
+from discreet.data.attributes import read_attribute
+from discreet.data.checks import itemize
+from discreet.data.dataset import accept
+from discreet.data.files import sha256
+from discreet.data.roles import Declaration
+from discreet.errors import InputError, PromiseNotKept
+from discreet.evolution.loop import Outcome
+from discreet.methods import make
+from discreet.release.evidence import evidence
+from discreet.release.suppressed import SuppressedTable
+from discreet.running import CheckpointFile, SearchOptions, describe_search, run, sign
+from discreet.tables.manual import read_cells
+from discreet.tables.primary import COSTS, costs
+from discreet.tables.suppression.components import Components
+from discreet.tables.suppression.guards import find_given_away, guard, with_status
+from discreet.tables.suppression.problem import Problem, problem_of, settle_ranges
+from discreet.tables.suppression.warm_up import warm_up
+from discreet.tabular.files.formats import table_from
+from discreet.tabular.table import PRIMARY, SECONDARY, Table
+from discreet.verification.audit import audit
+from discreet.verification.pattern import patterned
+from discreet.verification.verdict import Audit
+
+# Up to here every release is proven by a certificate that is added up again; above, by the attacker alone.
+CERTIFIED = 5_000
+# What preferred cells and cells to avoid count in the search, in parts of their cost.
+PREFERRED, AVOIDED = 0.01, 100.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a suppression, besides how long to search; see `discreet.suppress`."""
+
+    method: str
+    params: Mapping[str, Any]
+    cost: str | None = None
+    previous: str | Path | None = None
+    frozen: Any = None
+    prefer: Any = None
+    avoid: Any = None
+    protect_secondaries: bool = False
+    singletons: bool = False
+    strict: bool = False
+    partial: bool = False
+    certificate: bool = False
+    meta: str | Path | None = None
+
+
+def suppress_cells(
+    given: Any,
+    request: Request,
+    options: SearchOptions,
+    *,
+    checkpoint: str | Path | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> SuppressedTable:
+    """Choose further cells to suppress and audit the pattern.
+
+    Parameters
+    ----------
+    given : Table or path
+        The table with its unsafe cells.
+    request : Request
+        What is asked for.
+    options : SearchOptions
+        How long to search.
+    checkpoint : path, optional
+        A file in which the search is kept, and goes on from.
+    progress : callable, optional
+        Listens to the stage of the work and how far along it is.
+    """
+    tell = progress or (lambda _stage, _part: None)
+    method = make(request.method, request.params, "suppression")
+
+    tell("reading", 0.0)
+    table, cost = _read(given, request)
+    previous = None if request.previous is None else patterned(table, Path(request.previous))[0].suppressed
+    frozen = _find_frozen(table, request)
+    problem = problem_of(table, strict=request.strict, frozen=frozen, settle=False)
+    tell("compiling", 0.0)
+    warm_up(problem)
+
+    tell("protecting", 0.0)
+    problem, lost = settle_ranges(problem)
+    if len(lost) and not request.partial:
+        raise PromiseNotKept(_explain_unprotectable(table, lost))
+    problem = problem.without(lost)
+    begin_with = None if previous is None else previous[problem.system.cells]
+    process = Components(method, problem, options.seed, begin_with, options.threads)
+    file = None if checkpoint is None else _keep_in(Path(checkpoint), problem, begin_with, request, options)
+    outcome = run(process, options, tell=lambda part: tell("searching", part), checkpoint=file)
+
+    tell("guarding", 0.0)
+    hidden = np.zeros(len(table), dtype=np.bool_)
+    hidden[problem.system.cells] = process.pattern()
+    if request.singletons or request.protect_secondaries:
+        asked = {"singletons": request.singletons, "secondaries": request.protect_secondaries}
+        hidden = guard(_drop_unprotectable(table, lost), hidden, strict=request.strict, frozen=frozen, **asked)
+
+    tell("auditing", 0.0)
+    released = with_status(table, hidden)
+    verdict = _judge(table, released, hidden, lost, request, progress)
+    secondary = np.flatnonzero(released.status == SECONDARY)
+    able = problem.system.cells[~problem.primary]
+    bound = describe_bound(process.bound, cost[able], table.cost[able], float(cost[secondary].sum()))
+    changes = None
+    if previous is not None:
+        changes = int(((released.status == SECONDARY) != (previous & (table.status != PRIMARY))).sum())
+    read = tuple(Path(one) for one in (given, request.previous, request.meta) if isinstance(one, str | Path))
+    released = released.but(cost=cost)
+    account = _account(released, secondary, verdict, bound, outcome, request, options.seed, lost, changes, read)
+    total = float(cost[secondary].sum())
+    return SuppressedTable(released, secondary, total, verdict, bound, outcome.trace, account, read)
+
+
+# Before the search.
+
+
+def _read(given: Any, request: Request) -> tuple[Table, Floats]:
+    """The table with what cells count in the search as their costs, and what they really cost."""
+    table = table_from(given, request.meta)
+    table.check()
+    table = table.but(status=np.where(table.status == SECONDARY, 0, table.status).astype(np.uint8))
+    cost, weight = weigh(table, given, request.cost, request.prefer, request.avoid)
+    # A table without a rule has no unsafe cell to look for either: there is nothing to do, and that is an answer.
+    return table.but(cost=weight, rules={"words": {}, **table.rules}), cost
+
+
+def _find_frozen(table: Table, request: Request) -> Ints | None:
+    """The cells that must be published, by order or because anybody can work them out."""
+    frozen = find_cells(table, request.frozen, "frozen")
+    if frozen is not None and (table.status[frozen] == PRIMARY).any():
+        cell = int(frozen[table.status[frozen] == PRIMARY][0])
+        raise InputError(f"{table.source}: {table.name(cell)} is unsafe and frozen; it cannot be both")
+    return find_given_away(table, frozen, strict=request.strict) if request.protect_secondaries else frozen
+
+
+def find_cells(table: Table, said: Any, what: str) -> Ints | None:
+    """Cells that are named in a list."""
+    if said is None:
+        return None
+    try:
+        cells: Ints = read_cells(table, said).cells
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
+    return cells
+
+
+def weigh(table: Table, given: Any, cost: str | None, prefer: Any, avoid: Any) -> tuple[Floats, Floats]:
+    """What each cell costs, and what it counts in the search: less or more where it is preferred or avoided."""
+    weight = table.cost.copy()
+    if cost is not None:
+        weight = costs(table, cost) if cost in COSTS else _read_costs(table, given, cost)
+    base = weight.copy()
+    for name, said, factor in (("prefer", prefer, PREFERRED), ("avoid", avoid, AVOIDED)):
+        cells = find_cells(table, said, name)
+        if cells is not None:
+            weight[cells] *= factor
+    if not (weight >= 0).all():
+        raise InputError(f"{table.source}: costs must be numbers of at least 0")
+    # A cell that costs nothing would be suppressed without a reason: everything costs a little.
+    least = float(weight[weight > 0].min(initial=1.0))
+    return base, np.where(weight > 0, weight, least * 1e-3)
+
+
+def _read_costs(table: Table, given: Any, name: str) -> Floats:
+    """Costs out of a column of the table's own file."""
+    known = f"cost must be one of {', '.join(COSTS)}, or a column of the table's file"
+    if not isinstance(given, str | Path) or Path(given).suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"{known}, which only a .csv or .parquet file has; not {name!r}")
+    dataset = accept(given)
+    if name not in dataset.frame.columns or dataset.frame.height != len(table):
+        raise InputError(f"{known}; {dataset.name} has no column {name!r}")
+    values = read_attribute(dataset, Declaration(name, kind="numeric"))[0].values
+    return np.nan_to_num(values, nan=-1.0)
+
+
+def _keep_in(
+    path: Path, problem: Problem, previous: Bools | None, request: Request, options: SearchOptions
+) -> CheckpointFile:
+    """Where the search is kept, with a signature of all that it depends on."""
+    digest = hashlib.sha256()
+    names = [field.name for field in fields(problem.system)]
+    held = [getattr(problem.system, name) for name in names]
+    held += [
+        getattr(problem, field.name) for field in fields(problem) if field.name not in ("table", "system", "scale")
+    ]
+    for array in (*held, np.array([problem.scale]), problem.primary if previous is None else previous):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    signature = sign(request.method, request.params, {"seed": options.seed}, {"table": digest.hexdigest()})
+    return CheckpointFile(path, signature, {"table": "was made from another table, or with other settings"})
+
+
+# Primary cells that cannot be protected: left out of the search, and reported.
+
+
+def _drop_unprotectable(table: Table, lost: Ints) -> Table:
+    """The table without the unsafe cells that nothing can protect; they stay suppressed all the same."""
+    status, levels = table.status.copy(), {name: getattr(table, name).copy() for name in ("lpl", "upl", "spl")}
+    status[lost] = 0
+    levels["lpl"][lost] = levels["upl"][lost] = 0.0
+    # As secondary cells they would be asked for a unit if they had nothing at all.
+    levels["spl"][lost] = np.finfo(np.float64).tiny
+    return table.but(status=status, **levels)
+
+
+def _leave_unjudged(verdict: Audit, lost: Ints) -> Audit:
+    """The verdict without the cells that nothing can protect."""
+    out = np.isin(verdict.cells, lost)
+    return replace(
+        verdict,
+        verdict=np.where(out, UNJUDGED, verdict.verdict),
+        required_lower=np.where(out, np.nan, verdict.required_lower),
+        required_upper=np.where(out, np.nan, verdict.required_upper),
+        required_width=np.where(out, np.nan, verdict.required_width),
+    )
+
+
+def _explain_unprotectable(table: Table, lost: Ints) -> str:
+    """The refusal of a table with cells that cannot be protected."""
+    names = itemize([table.name(int(cell)) for cell in lost])
+    return (
+        f"{table.source}: {len(lost)} unsafe cells cannot be protected, whatever else is suppressed: {names}. They "
+        "stand alone in a relation, or all cells beside them are frozen, empty or too small. Let more cells be "
+        "suppressed, lower the level, or go on without them by --partial (partial=True)"
+    )
+
+
+# After the search.
+
+
+def _judge(
+    table: Table,
+    released: Table,
+    hidden: Bools,
+    lost: Ints,
+    request: Request,
+    progress: Callable[[str, float], None] | None,
+) -> Audit:
+    """The verdict of the audit; a pattern that does not stand it is refused."""
+    # What nothing can protect is told apart; the rest is held to its levels.
+    judged = with_status(_drop_unprotectable(table, lost), hidden) if len(lost) else released
+    verdict = audit(
+        judged,
+        strict=request.strict,
+        secondaries=request.protect_secondaries,
+        singletons=request.singletons,
+        certificate=request.certificate or int(released.suppressed.sum()) <= CERTIFIED,
+        progress=progress,
+    )
+    if len(lost) and request.protect_secondaries:
+        verdict = _leave_unjudged(verdict, lost)
+    if not verdict:
+        raise PromiseNotKept(f"the pattern does not stand the audit, so it is refused.\n{verdict.summary()}")
+    return verdict
+
+
+def describe_bound(value: float | None, base: Floats, weight: Floats, cost: float) -> dict[str, Any] | None:
+    """What a search has proven, with the gap in percent, of the cost itself.
+
+    Parameters
+    ----------
+    value : float, optional
+        The bound of the search, which is one of weights.
+    base, weight : arrays of float
+        What the cells that may be suppressed cost, and what they counted in the search.
+    cost : float
+        What the pattern costs.
+    """
+    if value is None or not math.isfinite(value):
+        return None
+    # Cells that cost nothing had a little weight, and a cell to avoid more than it costs.
+    free = base == 0
+    share = float((base[~free] / weight[~free]).min(initial=1.0))
+    value = max(0.0, share * (value - float(weight[free].sum())))
+    if (base == np.rint(base)).all():
+        # So is the cost of every pattern.
+        value = float(math.ceil(value - 1e-6 * max(1.0, value)))
+    if cost <= value + 1e-6 * max(1.0, cost):
+        # But for rounding they meet.
+        return {"value": cost, "gap": 0.0, "method": "Benders cuts"}
+    return {"value": value, "gap": 100.0 * (cost - value) / cost, "method": "Benders cuts"}
+
+
+def _account(
+    table: Table,
+    secondary: Ints,
+    verdict: Audit,
+    bound: dict[str, Any] | None,
+    outcome: Outcome,
+    request: Request,
+    seed: int,
+    lost: Ints,
+    changes: int | None,
+    read: tuple[Path, ...],
+) -> dict[str, Any]:
+    """The evidence."""
+    params, path = dict(request.params), read[0] if read else None
+    return evidence(
+        "table",
+        parameters={"rules": dict(table.rules), "params": params},
+        search=describe_search(outcome, request.method, params, seed),
+        measures={
+            "cost": float(table.cost[secondary].sum()),
+            "primary_count": len(table.primary),
+            "secondary_count": len(secondary),
+            "secondary_value": float(np.abs(table.value[secondary]).sum()),
+            "published_share": 100.0 * float((~table.suppressed).mean()),
+            "unprotected_count": len(lost),
+            "changes": changes,
+        },
+        bound=bound,
+        promise={"kind": "cell-suppression", "strict": verdict.strict},
+        verification=verdict.as_dict(),
+        given={
+            "file": path.name if path else None,
+            "format": path.suffix.lstrip(".") if path else "table",
+            "sha256": sha256(path) if path else None,
+            "records": len(table),
+            "columns": len(table.dimensions),
+            "dialect": None,
+        },
+        notes=table.notes,
+    )
