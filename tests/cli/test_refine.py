@@ -139,7 +139,6 @@ def test_the_help_is_that_of_the_verb(command: Command) -> None:
 
 
 def test_a_bound_is_proven_where_it_is_asked_for(command: Command, survey: Path, made: Path, tmp_path: Path) -> None:
-    pytest.importorskip("discreet.microdata.set_partitioning.bound")
     result = command(
         "refine", survey, made, "-o", tmp_path / "better.csv", "--row-map", tmp_path / "rows.csv", *ROLES, *SHORT,
         "--bound", "--json",

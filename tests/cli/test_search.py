@@ -207,7 +207,6 @@ def test_the_options_of_a_search_reach_it(command: Command, survey: Path, tmp_pa
 
 
 def test_a_bound_is_proven_where_it_is_asked_for(command: Command, survey: Path, tmp_path: Path) -> None:
-    pytest.importorskip("discreet.microdata.set_partitioning.bound")
     call = ["protect", survey, "-o", tmp_path / "out.csv", "--k", 4, *ROLES, "--steps", 20, "--measures", "none"]
     result = command(*call, "--bound", "--json")
     assert result.status == 0, result.err

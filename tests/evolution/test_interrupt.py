@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from discreet.evolution.interrupt import interruptible
-from discreet.evolution.loop import Outcome, evolve
+from discreet.evolution.loop import Outcome, evolve, interruptible
 from discreet.evolution.stops import MaxSteps
 from evolution.searches import Countdown, endless
 

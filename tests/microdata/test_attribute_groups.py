@@ -205,8 +205,8 @@ def test_a_release_with_one_group_says_nothing_of_groups(tmp_path: Path) -> None
 
 
 def test_a_large_sample_is_estimated_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.microdata.protection.COORDINATES", 1)
-    monkeypatch.setattr("discreet.microdata.protection.LEAST", 20)
+    monkeypatch.setattr("discreet.microdata.protection.LINKAGE_COORDINATES", 1)
+    monkeypatch.setattr("discreet.microdata.protection.LEAST_SAMPLE", 20)
     release = discreet.protect(FRAME, **OPTIONS, steps=2)
     assert release.measures["dld_standard_error"] is not None
     assert "(estimated from 20 of them, ± " in " ".join(release.summary().split())

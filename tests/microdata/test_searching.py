@@ -201,7 +201,6 @@ def test_a_case_without_a_choice_is_begun_and_over() -> None:
 
 
 def test_a_lower_bound_is_told_where_it_is_asked_for() -> None:
-    pytest.importorskip("discreet.microdata.set_partitioning.bound")
     points = cloud(60, 2, "scattered", 1)
     part = discreet.partition(points, k=3, steps=100, bound=True)
     assert part.bound is not None

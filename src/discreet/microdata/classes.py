@@ -1,7 +1,4 @@
-"""The parts of a file that are protected each on its own: strata, and within them missing patterns.
-
-Groups of attributes: the records are partitioned for each on its own, in classes of its own.
-"""
+"""Classes of records that are protected apart: strata, within them patterns of missing values; per attribute group."""
 
 from __future__ import annotations
 

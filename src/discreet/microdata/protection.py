@@ -1,9 +1,4 @@
-"""From a declared data set to a verified release: group, aggregate, verify, measure.
-
-The measures of a protection that has just been made.
-
-What the evidence says of the parameters.
-"""
+"""From a declared data set to a verified release: group, aggregate, verify, measure, and give an account of it."""
 
 from __future__ import annotations
 
@@ -146,7 +141,7 @@ def _points(embedding: Embedding, attributes: Sequence[Attribute], columns: Sequ
 
 
 # In the worst case a search looks at every record: so many coordinates take about a second on one core.
-COORDINATES, LEAST = 45_000_000_000, 2_000
+LINKAGE_COORDINATES, LEAST_SAMPLE = 45_000_000_000, 2_000
 
 
 def judge(
@@ -163,7 +158,8 @@ def judge(
     columns = (read_confidential(dataset, declarations[name]) for name in held)
     confidential = tuple(column for column in columns if column is not None)
     pair = Pair(tuple(attributes), tuple(released), confidential)
-    affordable = max(LEAST, COORDINATES // max(1, pair.records * sum(axis.width for axis in pair.embedding.axes)))
+    width = sum(axis.width for axis in pair.embedding.axes)
+    affordable = max(LEAST_SAMPLE, LINKAGE_COORDINATES // max(1, pair.records * width))
     # A sample of most records saves little.
     choices = Choices(sample=affordable if affordable < pair.records / 2 else None)
     return Judge(pair, choices, tell).measure(dict.fromkeys(("il", *asked))) | {"choices": asdict(choices)}

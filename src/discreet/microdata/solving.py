@@ -20,7 +20,7 @@ from discreet.methods import make
 from discreet.microdata.classes import Classes
 from discreet.microdata.method import Labels, Method, Points, Run, begin, renumber
 from discreet.microdata.options import Settings
-from discreet.microdata.set_partitioning.bound import lower_bound
+from discreet.microdata.set_partitioning.exact import lower_bound
 from discreet.running import CheckpointFile, describe_search, run, sign
 
 BEST_METHOD = "memetic"

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 import discreet
 from discreet.errors import InputError
 from discreet.kernels.partitions.groups import within_sse
+from discreet.microdata.memetic.regions import best_cover
 from discreet.microdata.method import Run
-from discreet.microdata.set_partitioning.bound import lower_bound
-from discreet.microdata.set_partitioning.cover import best_cover
-from discreet.microdata.set_partitioning.exact import Exact
+from discreet.microdata.set_partitioning.exact import Exact, lower_bound
 
 Floats = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""The method `memetic`."""
+"""The method `memetic`: islands on data of moderate size, blocks on large data."""
 
 from __future__ import annotations
 

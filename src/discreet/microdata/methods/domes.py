@@ -1,4 +1,4 @@
-"""The method `domes`."""
+"""The method `domes`: the method of domes of 2021."""
 
 from __future__ import annotations
 

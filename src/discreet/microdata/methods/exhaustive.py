@@ -1,4 +1,4 @@
-"""The method `exhaustive`."""
+"""The method `exhaustive`: the optimum of a few records by dynamic programming."""
 
 from __future__ import annotations
 

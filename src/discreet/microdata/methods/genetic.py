@@ -1,4 +1,4 @@
-"""The method `genetic`."""
+"""The method `genetic`: the genetic algorithm of 2006."""
 
 from __future__ import annotations
 

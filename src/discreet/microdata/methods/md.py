@@ -1,4 +1,4 @@
-"""The method `md`."""
+"""The method `md`: MD, groups round the two records farthest apart."""
 
 from __future__ import annotations
 

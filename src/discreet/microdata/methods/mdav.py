@@ -1,4 +1,4 @@
-"""The method `mdav`."""
+"""The method `mdav`: MDAV, groups of fixed size round far records."""
 
 from __future__ import annotations
 

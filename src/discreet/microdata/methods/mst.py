@@ -1,4 +1,4 @@
-"""The method `mst`."""
+"""The method `mst`: cut the minimum spanning tree."""
 
 from __future__ import annotations
 

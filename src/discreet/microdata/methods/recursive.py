@@ -1,4 +1,4 @@
-"""The method `recursive`."""
+"""The method `recursive`: the recursive genetic method of 2021."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The method `tour`."""
+"""The method `tour`: cut a tour through all records."""
 
 from __future__ import annotations
 

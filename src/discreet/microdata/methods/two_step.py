@@ -1,4 +1,4 @@
-"""The method `two-step`."""
+"""The method `two-step`: a heuristic, then an optimiser on macro-groups, of 2008."""
 
 from __future__ import annotations
 

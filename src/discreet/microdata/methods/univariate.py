@@ -1,4 +1,4 @@
-"""The method `univariate`."""
+"""The method `univariate`: the optimum of a single attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The method `vmdav`."""
+"""The method `vmdav`: V-MDAV, groups of variable size."""
 
 from __future__ import annotations
 

@@ -5,16 +5,13 @@ inequalities, and tries a few pairs of records that are partly together in both 
 lowest bound comes first, so the bound rises from node to node. Now and then a dive looks for a better partition. A
 node's result depends on what the tree has stored alone: each makes a new solver and starts from the basis of the root.
 
-The cheapest partition made of given groups, when a relaxation has told what each group costs at least.
+`Cover` decides which groups a tree is given. One whose reduced cost exceeds the gap between the incumbent and the bound
+is in no better partition (reduced cost fixing). If many are left, the search begins with those of lowest reduced cost;
+the others bound what it may miss.
 
-A group whose reduced cost exceeds the gap between the incumbent and the bound is in no better partition (reduced cost
-fixing). If many are left, the search begins with those of lowest reduced cost; the others bound what it may miss.
-
-Diving: from a fractional solution to a partition.
-
-Groups that are (nearly) whole in the linear relaxation are taken, the relaxation of the records that are left is solved
-anew with further groups and odd set inequalities, and so on. Any k records or more can be partitioned, so it always
-ends with a partition.
+`dive` goes from a fractional solution to a partition: groups that are (nearly) whole in the linear relaxation are
+taken, the relaxation of the records that are left is solved anew with further groups and odd set inequalities, and so
+on. Any k records or more can be partitioned, so it always ends with a partition.
 """
 
 from __future__ import annotations
@@ -37,12 +34,12 @@ Decision = tuple[int, int, bool]  # two records, and whether they are together
 # Costs are equal if they differ by no more than this part of them.
 TOLERANCE = 1e-9
 # Shares nearer than this to 0 or 1 are whole.
-WHOLE = 1e-6
-NEARLY = 0.99
+INTEGRALITY = 1e-6
+NEARLY_WHOLE_SHARE = 0.99
 CUT_ROUNDS = 3
-PAIRS = 6
-DIVE_EVERY = 20
-BACKTRACKS = 8
+STRONG_BRANCHING_PAIRS = 6
+NODES_BETWEEN_DIVES = 20
+MOST_BACKTRACKS = 8
 
 
 class Tree:
@@ -145,14 +142,14 @@ class Tree:
             if not self._closed(bound):
                 heappush(self._nodes, (max(bound, value), self._made, [*decisions, decision]))
                 self._made += 1
-        if self._solved % DIVE_EVERY == 1 and not np.isnan(program.solve(basis)):
+        if self._solved % NODES_BETWEEN_DIVES == 1 and not np.isnan(program.solve(basis)):
             self._dive(program, barred.copy())
 
     def _pairs(self, values: Floats, duals: Floats) -> list[tuple[int, int]]:
         """Pairs of records that are partly together, no record twice: undecided ones of costly records first."""
-        partial = np.flatnonzero((values > WHOLE) & (values < 1 - WHOLE))
+        partial = np.flatnonzero((values > INTEGRALITY) & (values < 1 - INTEGRALITY))
         heads, tails, share = together(self.columns.take(partial), values[partial], self.n)
-        once = (heads < tails) & (share < 1 - WHOLE)
+        once = (heads < tails) & (share < 1 - INTEGRALITY)
         heads, tails, share = heads[once], tails[once], share[once]
         score = np.minimum(share, 1 - share) * (duals[heads] + duals[tails])
         pairs: list[tuple[int, int]] = []
@@ -162,7 +159,7 @@ class Tree:
             if not used.intersection(pair):
                 pairs.append(pair)
                 used.update(pair)
-            if len(pairs) == PAIRS:
+            if len(pairs) == STRONG_BRANCHING_PAIRS:
                 break
         return pairs
 
@@ -171,7 +168,7 @@ class Tree:
 
         Inequalities that are violated on the way are added: without them dives end in partitions far worse.
         """
-        left = BACKTRACKS
+        left = MOST_BACKTRACKS
         while True:
             sets = violated(self.columns, program.values, self.n)
             if len(sets):
@@ -181,8 +178,8 @@ class Tree:
             values = program.values
             if self._take(values):
                 return
-            partial = (values > WHOLE) & (values < 1 - WHOLE)
-            chosen = np.flatnonzero(partial & (values >= NEARLY))
+            partial = (values > INTEGRALITY) & (values < 1 - INTEGRALITY)
+            chosen = np.flatnonzero(partial & (values >= NEARLY_WHOLE_SHARE))
             if not len(chosen):
                 chosen = np.array([np.argmax(np.where(partial, values, 0.0))])
             rivals = np.unique(np.concatenate([self._of_record[r] for r in self.columns.take(chosen).members]))
@@ -202,7 +199,7 @@ class Tree:
 
     def _take(self, values: Floats) -> bool:
         """Take a solution if it is a partition; tell whether it is."""
-        if ((values > WHOLE) & (values < 1 - WHOLE)).any():
+        if ((values > INTEGRALITY) & (values < 1 - INTEGRALITY)).any():
             return False
         chosen = np.flatnonzero(values > 0.5)
         members = self.columns.take(chosen).members
@@ -259,10 +256,10 @@ class Tree:
 
 # Up to so many groups per record are searched at once; of more, so many of each record at first, and so many times more
 # after so many nodes.
-FEW = 20
-NARROW = 10
+MOST_GROUPS_PER_RECORD = 20
+FIRST_GROUPS_PER_RECORD = 10
 WIDENING = 4
-NODES = 100
+NODES_BEFORE_WIDENING = 100
 
 
 class Evidence(NamedTuple):
@@ -291,7 +288,7 @@ class Cover:
     def __init__(self, columns: Columns, n: int, evidence: Evidence, incumbent: Ints) -> None:
         self.columns, self._n, self._evidence = columns, n, evidence
         self.best, self.cost, self.bound = incumbent, float(columns.costs[incumbent].sum()), evidence.bound
-        self._width = NARROW
+        self._width = FIRST_GROUPS_PER_RECORD
         self._chosen, self._otherwise = incumbent, np.inf
         self._tree: Tree | None = None
         self._nodes = 0
@@ -312,7 +309,7 @@ class Cover:
         self.best, self.cost = self._chosen[self._tree.best], self._tree.cost
         # A partition is made of the groups in the tree, or has one that was left out, or is no better than the best.
         self.bound = max(self.bound, min(self._tree.bound, self._otherwise, self.cost))
-        if np.isfinite(self._otherwise) and (self._tree.finished or self._nodes >= NODES):
+        if np.isfinite(self._otherwise) and (self._tree.finished or self._nodes >= NODES_BEFORE_WIDENING):
             self._width *= WIDENING
             self._tree = None
 
@@ -321,7 +318,7 @@ class Cover:
         bound, reduced, sets = self._evidence
         open_ = np.flatnonzero(reduced <= self.cost * (1 + TOLERANCE) - bound)
         chosen = open_
-        if len(open_) > FEW * self._n:
+        if len(open_) > MOST_GROUPS_PER_RECORD * self._n:
             chosen = open_[self.columns.take(open_).best_per_record(reduced[open_], self._n, self._width)]
         left_out = np.setdiff1d(open_, chosen, assume_unique=True)
         self._otherwise = bound + float(reduced[left_out].min(initial=np.inf))
@@ -356,9 +353,9 @@ def restore_cover(state: State, n: int) -> Cover:
     return cover
 
 
-TAKEN = 0.9
-ROUNDS = 6
-CLOSE = 1e-4
+TAKEN_SHARE = 0.9
+DIVE_ROUNDS = 6
+DIVE_GAP = 1e-4
 
 
 def dive(points: Floats, k: int, relaxation: Relaxation) -> Ints:
@@ -385,7 +382,7 @@ def dive(points: Floats, k: int, relaxation: Relaxation) -> Ints:
 def _whole(relaxation: Relaxation, k: int) -> Ints:
     """The groups to take: those nearly whole, or the one nearest to it; k records or none must be left."""
     sizes, values = relaxation.columns.sizes, relaxation.values
-    chosen = np.flatnonzero(values >= TAKEN)
+    chosen = np.flatnonzero(values >= TAKEN_SHARE)
     if not len(chosen):
         chosen = np.array([np.argmax(values)])
     while len(chosen) and 0 < len(relaxation.duals) - sizes[chosen].sum() < k:
@@ -398,9 +395,9 @@ def _rest(points: Floats, k: int, relaxation: Relaxation, left: Ints) -> Relaxat
     some = columns_of(points, mdav(points, k, False, lambda _: None))
     known = relaxation.columns.within(left, len(relaxation.duals))
     rest = Relaxation(some.joined(known), relaxation.duals[left], GroupPricer(points, k))
-    for _ in range(ROUNDS):
+    for _ in range(DIVE_ROUNDS):
         rest.round()
-        if rest.complete or rest.value - rest.bound <= CLOSE * abs(rest.value):
+        if rest.complete or rest.value - rest.bound <= DIVE_GAP * abs(rest.value):
             break
     if rest.cut():
         rest.round()

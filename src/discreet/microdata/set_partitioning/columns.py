@@ -1,10 +1,9 @@
-"""Columns of a set partitioning problem: groups of records, each with its cost, in flat arrays.
+"""Columns of a set partitioning problem, which are groups of records with their costs, and odd set inequalities.
 
-Odd set inequalities: of an odd number m of records, a partition puts at most (m−1)/2 pairs together.
-
-For a set C of m records, m odd, the groups of a partition satisfy Σ ⌊|S ∩ C|/2⌋ ≤ (m−1)/2. With three records these
-are the subset row inequalities of Jepsen, Petersen, Spoorendonk and Pisinger (2008): at most one group has two or more
-of them. They cut off the half groups with which the linear relaxation shares out a few outlying records.
+For a set C of m records, m odd, the groups of a partition satisfy Σ ⌊|S ∩ C|/2⌋ ≤ (m−1)/2: at most (m−1)/2 pairs are
+together. With three records these are the subset row inequalities of Jepsen, Petersen, Spoorendonk and Pisinger (2008):
+at most one group has two or more of them. They cut off the half groups with which the linear relaxation shares out a
+few outlying records.
 """
 
 from __future__ import annotations
@@ -122,8 +121,8 @@ def labels_of(columns: Columns, chosen: Ints) -> Ints:
 
 
 # A violation counts from here on; a record takes part in so many new inequalities at a time.
-VIOLATION = 1e-3
-PER_RECORD = 5
+LEAST_VIOLATION = 1e-3
+NEW_SETS_PER_RECORD = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,9 +209,9 @@ def violated(columns: Columns, values: Floats, n: int) -> OddSets:
     chosen = []
     for c in np.argsort(-excess, kind="stable"):
         records = sets.members[sets.starts[c] : sets.starts[c + 1]]
-        if excess[c] < VIOLATION:
+        if excess[c] < LEAST_VIOLATION:
             break
-        if taken[records].max() < PER_RECORD:
+        if taken[records].max() < NEW_SETS_PER_RECORD:
             taken[records] += 1
             chosen.append(c)
     return sets.take(np.array(chosen, np.int64))
@@ -238,7 +237,7 @@ def _triples(columns: Columns, values: Floats, n: int) -> set[tuple[int, ...]]:
     """Triples of records that are together, two by two, in more than one whole group."""
     one, other, share = together(columns, values, n)
     starts = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=n))])
-    return {tuple(triple) for triple in triangles(starts, other, share, 1.0 + VIOLATION).tolist()}
+    return {tuple(triple) for triple in triangles(starts, other, share, 1.0 + LEAST_VIOLATION).tolist()}
 
 
 def _cycles(columns: Columns, values: Floats, n: int) -> set[tuple[int, ...]]:
@@ -251,7 +250,7 @@ def _cycles(columns: Columns, values: Floats, n: int) -> set[tuple[int, ...]]:
     row, col = row[order], col[order]
     starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(columns)))])
     lengths = np.maximum(1.0 - values[row] - values[col], 0.0)
-    groups, ends = odd_cycles(starts, col, lengths, 1.0 - VIOLATION)
+    groups, ends = odd_cycles(starts, col, lengths, 1.0 - LEAST_VIOLATION)
     found = set()
     for a, b in pairwise(ends):
         cycle = [set(columns.members[columns.starts[g] : columns.starts[g + 1]].tolist()) for g in groups[a:b]]

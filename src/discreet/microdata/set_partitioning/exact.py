@@ -1,9 +1,10 @@
-"""The method `exact`: branch and price for the optimal partition, with a lower bound at any time."""
+"""The method `exact`, branch and price for the optimal partition; and lower bounds of the SSE of all k-partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,18 @@ from discreet.errors import at_least
 from discreet.evolution.process import Search, State, inside, part
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
-from discreet.microdata.method import Method, Points, Run, split_large
+from discreet.kernels.space.lists import near_sums
+from discreet.microdata.method import Labels, Method, Points, Run, split_large
 from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, Evidence, dive, restore_cover
 from discreet.microdata.set_partitioning.columns import Floats, Ints, columns_of, labels_of, shares
 from discreet.microdata.set_partitioning.pricing import GroupPricer, nearest_bound
 from discreet.microdata.set_partitioning.relaxation import Relaxation
+
+# Column generation is tried up to these sizes; its rounds grow with both, and for larger k they take too long.
+BOUND_RECORDS = 5_000
+BOUND_K = 5
+# Epochs of column generation at most, whether it has converged or not: about a minute for a thousand records.
+BOUND_EPOCHS = 150
 
 
 @dataclass(frozen=True)
@@ -206,3 +214,43 @@ class ExactSearch(Search[Ints]):
         self._bound = max(self._bound, bound / self._scale**2)
         if self._cost - self._bound <= TOLERANCE * self._cost:
             self._stage = "done"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound of the SSE of all k-partitions, and the method that proves it."""
+
+    value: float
+    method: str
+
+
+def lower_bound(points: Points, k: int, *, labels: Labels) -> Bound:
+    """Prove a lower bound of the SSE.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        The records.
+    k : int
+        Least size of a group.
+    labels : array of n ints
+        The best partition known; the bound never exceeds its SSE.
+
+    Returns
+    -------
+    Bound
+        By "column generation", the linear relaxation of set partitioning, where it converges within a fixed amount of
+        work; by "Lagrangian" relaxation, where it does not; by "nearest neighbours" for large data and large k.
+    """
+    cost = float(within_sse(points, labels)) if points.shape[1] else 0.0
+    if len(points) < 2 * k or cost == 0.0:
+        return Bound(cost, "no choice" if cost else "no loss")
+    nearest = min(nearest_bound(near_sums(points, k - 1, lambda _fraction: None), k), cost)
+    if len(points) > BOUND_RECORDS or k > BOUND_K:
+        return Bound(nearest, "nearest neighbours")
+    search = Exact().search(points, k, Run(start=labels))
+    for _ in islice(search.epochs(), BOUND_EPOCHS):
+        pass
+    if search.bound <= nearest:
+        return Bound(nearest, "nearest neighbours")
+    return Bound(min(search.bound, cost), "column generation" if search.converged else "Lagrangian")

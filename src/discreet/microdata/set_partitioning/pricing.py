@@ -8,15 +8,15 @@ from discreet.kernels.partitions.groups import group_costs
 from discreet.kernels.pricing.pricing import Prices, all_below, lower, price
 from discreet.kernels.space.lists import near_sums
 from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets
-from discreet.microdata.set_partitioning.relaxation import Priced
+from discreet.microdata.set_partitioning.relaxation import PricingResult
 
 # A group lacks something if it is more than this part of the mean dual; so little, and rounding, come off the bound.
-NEGLIGIBLE = 1e-11
-TRIES = 30
+NEGLIGIBLE_LACK = 1e-11
+LOWERING_TRIES = 30
 # Candidates that the search of one first record and size looks at; more if that finds nothing and proves nothing.
-BUDGET = 100_000
-MORE = 8
-MOST = 800_000
+FIRST_CANDIDATES = 100_000
+CANDIDATES_GROWTH = 8
+MOST_CANDIDATES = 800_000
 
 
 class GroupPricer:
@@ -35,29 +35,29 @@ class GroupPricer:
         self.near = near_sums(points, 2 * k - 2, lambda _: None)
         self.work = 0  # candidates looked at so far
 
-    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> Priced:
+    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> PricingResult:
         """Find for each record and size the group that lacks most, and take from the duals what groups lack."""
         n, k = len(duals), self.k
         order, prices = self._prices(duals, sets, weights)
-        threshold = -NEGLIGIBLE * float(np.abs(duals).mean())
+        threshold = -NEGLIGIBLE_LACK * float(np.abs(duals).mean())
         groups = np.zeros((n * k, 2 * k - 1), np.int64)
         values, bounds = np.zeros(n * k), np.zeros(n * k)
-        budget = BUDGET
+        budget = FIRST_CANDIDATES
         while True:
             self.work += price(prices, k, 0, n, threshold, budget, groups, values, bounds)
             found = np.flatnonzero(values < threshold)
             open_ = np.unique(np.flatnonzero(bounds < threshold) // k)
-            if len(found) or not len(open_) or budget >= MOST:
+            if len(found) or not len(open_) or budget >= MOST_CANDIDATES:
                 break
-            budget *= MORE
+            budget *= CANDIDATES_GROWTH
         columns = self._columns(order[groups[found]], k + found % k)
-        self.work += lower(prices, k, open_, threshold, budget, TRIES)
+        self.work += lower(prices, k, open_, threshold, budget, LOWERING_TRIES)
         lowered = np.empty(n)
         lowered[order] = prices.duals
         # What each of at most n/k groups may still lack, and the rounding of costs and duals (see kernels/pricing.py).
         units = 8 * (self.points.shape[1] + 4 * k) * np.finfo(float).eps
         lack = -threshold / k + units * float(np.abs(duals).mean() + np.abs(weights).sum() / n)
-        return Priced(columns, lowered - lack)
+        return PricingResult(columns, lowered - lack)
 
     def below(self, duals: Floats, sets: OddSets, weights: Floats, threshold: float, most: int) -> Columns | None:
         """All groups with a reduced cost below the threshold, or nothing if there are more than `most`."""

@@ -131,23 +131,23 @@ class RestrictedMaster:
         self._linear.change_bounds(np.zeros(len(groups)), np.full(len(groups), upper), groups)
 
 
-LEAST_SMOOTHING, MOST_SMOOTHING, FACTOR = 0.5, 0.9, 30.0
+LEAST_SMOOTHING, MOST_SMOOTHING, SMOOTHING_PER_GAP = 0.5, 0.9, 30.0
 # The linear program is close to its bound at this part of the gap between the bound and the best partition, or of its
 # own value if that is less; it equals its bound at this part of its value.
-CLOSE = 0.05
-CLOSE_AT_LEAST = 1e-4
-EXACT = 1e-9
+CLOSE_SHARE_OF_GAP = 0.05
+CLOSE_SHARE_OF_VALUE = 1e-4
+EQUAL_SHARE = 1e-9
 # Inequalities are worth while as long as one in so many rounds of them gains this part of the gap, or of the value.
-GAIN = 0.01
-GAIN_AT_LEAST = 1e-6
-PATIENCE = 3
+GAIN_SHARE_OF_GAP = 0.01
+GAIN_SHARE_OF_VALUE = 1e-6
+MOST_GAINLESS_ROUNDS = 3
 # With more new groups than this part of the records the linear program is solved anew, from the empty basis.
-MANY = 0.25
+FRESH_SHARE_TO_SOLVE_ANEW = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Priced:
-    """What pricing found: groups that lack something, and duals from which that is taken ."""
+class PricingResult:
+    """What pricing found: groups that cost less than their duals, and duals lowered so that no group does."""
 
     columns: Columns
     duals: Floats
@@ -156,7 +156,7 @@ class Priced:
 class Pricer(Protocol):
     """Finds groups that cost less than the duals of their records, given the weights of odd sets."""
 
-    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> Priced:
+    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> PricingResult:
         """Price groups at the given duals and weights."""
         ...
 
@@ -203,13 +203,14 @@ class Relaxation:
             self.round()
             return
         gap, size = cost - self.bound, abs(self.value)
-        if not self.complete and self.value - self.bound > max(min(CLOSE * gap, CLOSE_AT_LEAST * size), EXACT * size):
+        close = max(min(CLOSE_SHARE_OF_GAP * gap, CLOSE_SHARE_OF_VALUE * size), EQUAL_SHARE * size)
+        if not self.complete and self.value - self.bound > close:
             self.round()
             return
         gain = self.bound - self._bound_at_cut
-        self._gainless = self._gainless + 1 if gain < min(GAIN * gap, GAIN_AT_LEAST * size) else 0
+        self._gainless = self._gainless + 1 if gain < min(GAIN_SHARE_OF_GAP * gap, GAIN_SHARE_OF_VALUE * size) else 0
         self._bound_at_cut = self.bound
-        self.finished = gap <= EXACT * abs(cost) or self._gainless >= PATIENCE or not self.cut()
+        self.finished = gap <= EQUAL_SHARE * abs(cost) or self._gainless >= MOST_GAINLESS_ROUNDS or not self.cut()
 
     def resume(self) -> None:
         """Go on although nothing seemed worth while: the best partition is better now."""
@@ -219,7 +220,7 @@ class Relaxation:
         """Price, add the groups found, solve the linear program."""
         fresh: Ints = np.zeros(0, np.int64)
         far = (self.value - self.bound) / max(abs(self.value), 1e-300) if self._basis else 1.0
-        smoothing = min(max(LEAST_SMOOTHING, FACTOR * far), MOST_SMOOTHING)
+        smoothing = min(max(LEAST_SMOOTHING, SMOOTHING_PER_GAP * far), MOST_SMOOTHING)
         for share in (smoothing, 0.0):
             duals = share * self.inner_duals + (1 - share) * self.duals
             weights = share * self.inner_weights + (1 - share) * self.weights
@@ -235,7 +236,7 @@ class Relaxation:
         if not self.complete:
             self._known.update(keys[i] for i in fresh)
             self.columns = self.columns.joined(priced.columns.take(fresh))
-            self._solve(anew=len(fresh) > MANY * len(self.duals), primal=True)
+            self._solve(anew=len(fresh) > FRESH_SHARE_TO_SOLVE_ANEW * len(self.duals), primal=True)
 
     def cut(self) -> int:
         """Add violated odd set inequalities and solve the linear program; give their number."""
