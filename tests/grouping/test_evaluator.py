@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet.errors import InputError
 from discreet.grouping.candidates import Labels, canonical, named, random_grouping
-from discreet.grouping.evaluator import NOT_POSSIBLE, Evaluator, Figures
+from discreet.grouping.evaluator import NOT_POSSIBLE, Cache, Evaluator, Figures
 from discreet.grouping.parts import Inner
 from discreet.measures.choices import Choices
 from grouping.spaces import space_of
@@ -154,3 +154,23 @@ def test_without_numbers_linkage_is_the_risk() -> None:
     assert found.id is None
     assert found.dr == found.dld
     assert replace(found, id=50.0).dr == (found.dld + 50.0) / 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 6)), max_size=60), st.integers(0, 15))
+def test_the_limit_holds_and_the_latest_stay(asked: list[tuple[int, int]], limit: int) -> None:
+    cache: Cache[int, int] = Cache(limit)
+    order: list[tuple[int, int]] = []  # by the last time it was asked for or put
+    for key, size in asked:
+        kept = dict(order)
+        assert cache.get(key) == (key if key in kept else None)
+        if key in kept:
+            order.remove((key, kept[key]))
+            order.append((key, kept[key]))
+        else:
+            cache.put(key, key, size)
+            if size <= limit:
+                order.append((key, size))
+        while sum(own for _, own in order) > limit:
+            order.pop(0)
+        assert cache.size == sum(own for _, own in order) <= limit
+        assert len(cache) == len(order)

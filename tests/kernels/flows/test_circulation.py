@@ -1,5 +1,8 @@
-"""Cells move as far as a linear program and a maximum flow of others say, and the circulation shows how."""
+"""Cells move as far as a linear program and a maximum flow say, cuts say what a move lacks, networks are found."""
 
+from __future__ import annotations
+
+from itertools import product
 from typing import NamedTuple
 
 import networkx as nx
@@ -7,11 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.flows.circulation import adjacency, circulation, widest
+from discreet.kernels.flows.circulation import adjacency, circulation, orient, shortfalls, widest
+from tabulated import generators, random_dimension, random_table
 
 
 class Graph(NamedTuple):
@@ -160,3 +166,104 @@ def test_capacities_within_the_tolerance_count_as_none() -> None:
     system = Graph(np.array([0, 1]), np.array([1, 0]), np.full(2, -1e-12), np.array([1.0, 1e-12]), 2)
     assert system.amounts(np.array([0]), 1, np.array([np.inf])).tolist() == [0.0]
     assert system.amounts(np.array([0]), -1, np.array([np.inf])).tolist() == [0.0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(rng=generators)
+def test_a_shortfall_is_a_least_cut(rng: np.random.Generator) -> None:
+    nodes, n = int(rng.integers(2, 8)), int(rng.integers(2, 20))
+    tail, head = rng.integers(0, nodes, n), rng.integers(0, nodes, n)
+    lo, hi = -rng.integers(0, 9, n).astype(float), rng.integers(0, 9, n).astype(float)
+    share = rng.choice([0.0, 0.25, 0.5, 1.0], n)
+    cells, sides = rng.integers(0, n, 4), rng.choice([-1, 1], 4)
+    wanted, caps = rng.integers(1, 12, 4).astype(float), rng.integers(1, 12, 4).astype(float)
+    lacking, near, far = shortfalls(
+        tail, head, lo, hi, share, *adjacency(tail, head, nodes), cells, sides, wanted, caps, 1e-9
+    )
+    for at, (cell, side) in enumerate(zip(cells.tolist(), sides.tolist(), strict=True)):
+        down, up = np.minimum(-lo, caps[at]) * share, np.minimum(hi, caps[at]) * share
+        down[cell] = up[cell] = 0.0
+        source, sink = (head[cell], tail[cell]) if side > 0 else (tail[cell], head[cell])
+        if source == sink:
+            assert lacking[at] == 0
+            continue
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(nodes))
+        for arc in range(n):
+            for begin, end, room in ((tail[arc], head[arc], up[arc]), (head[arc], tail[arc], down[arc])):
+                before = graph.get_edge_data(begin, end, {"capacity": 0.0})["capacity"]
+                graph.add_edge(begin, end, capacity=before + room)
+        most = nx.maximum_flow_value(graph, source, sink)
+        assert np.isclose(lacking[at], max(wanted[at] - most, 0.0))
+        if lacking[at] > 0:
+            assert (near[at] <= far[at]).all()
+            for inside in (near[at], far[at]):
+                assert inside[source]
+                assert not inside[sink]
+                leaving = up[inside[tail] & ~inside[head]].sum() + down[inside[head] & ~inside[tail]].sum()
+                assert np.isclose(leaving, most)
+
+
+def components_of(matrix: NDArray[np.float64]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """The number of components, and the component of each column and of each row."""
+    rows, columns = matrix.shape
+    graph = np.zeros((rows + columns,) * 2)
+    graph[:rows, rows:] = matrix != 0
+    count, label = connected_components(csr_array(graph), directed=False)
+    return int(count), label[rows:].astype(np.int64), label[:rows].astype(np.int64)
+
+
+def oriented(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    by_row, by_column = csr_array(matrix), csr_array(matrix).tocsc()
+    count, component, _ = components_of(matrix)
+    return orient(
+        by_row.indptr.astype(np.int64),
+        by_row.indices.astype(np.int64),
+        by_column.indptr.astype(np.int64),
+        by_column.indices.astype(np.int64),
+        by_column.data,
+        component,
+        count,
+    )
+
+
+def arcs(matrix: NDArray[np.float64]) -> bool:
+    """Whether every column leaves one row at most and enters one at most."""
+    return bool(((matrix > 0).sum(axis=0) <= 1).all() and ((matrix < 0).sum(axis=0) <= 1).all())
+
+
+@settings(max_examples=200)
+@given(
+    st.integers(1, 6).flatmap(
+        lambda rows: st.lists(
+            st.lists(st.sampled_from([0, 0, 0, 0, 0, 1, 1, -1, -1, 2]), min_size=rows, max_size=rows),
+            min_size=1,
+            max_size=7,
+        )
+    )
+)
+def test_networks_are_those_that_some_choice_of_signs_makes(columns: list[list[int]]) -> None:
+    matrix = np.array(columns, dtype=np.float64).T
+    signs, networks = oriented(matrix)
+    count, of_column, of_row = components_of(matrix)
+    for component in range(count):
+        inside = matrix[of_row == component][:, of_column == component]
+        if not inside.shape[1]:
+            continue
+        possible = bool(np.isin(np.abs(inside), [0, 1]).all()) and any(
+            arcs(inside * np.array(choice)[:, None]) for choice in product((1, -1), repeat=len(inside))
+        )
+        assert networks[component] == possible
+        if possible:
+            assert arcs(inside * signs[of_row == component][:, None])
+
+
+@given(generators)
+def test_tables_of_two_dimensions_with_one_flat_are_networks(rng: np.random.Generator) -> None:
+    dimensions = [random_dimension(rng, "A", 5, hierarchical=True), random_dimension(rng, "B", 3)]
+    table = random_table(rng, dimensions, zeros=0.4)
+    assert table.relations.implied is not None
+    matrix = table.relations.matrix.toarray()[~table.relations.implied]
+    signs, networks = oriented(matrix)
+    assert networks.all()
+    assert arcs(matrix * signs[:, None])

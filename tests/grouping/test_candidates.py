@@ -1,5 +1,6 @@
-"""Every operator makes a partition of the attributes, and together the mutations reach all of them."""
+"""Every operator makes a partition of the attributes; together they reach all of them; all are listed, each once."""
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.grouping.candidates import (
     Labels,
+    bell,
     canonical,
     count,
     create_group,
@@ -148,3 +150,20 @@ def test_random_groupings_have_one_group_to_many() -> None:
     counts = [count(random_grouping(10, rng)) for _ in range(2_000)]
     assert min(counts) == 1
     assert max(counts) >= 9
+
+
+@pytest.mark.parametrize("size", range(1, 8))
+def test_every_grouping_comes_once_and_in_canonical_form(size: int) -> None:
+    keys = [key(labels) for labels in every_grouping(size)]
+    assert len(set(keys)) == len(keys) == bell(size)
+    assert keys == [key(canonical(labels)) for labels in every_grouping(size)]
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_nothing_is_left_out(size: int) -> None:
+    brute = {key(canonical(labels)) for labels in itertools.product(range(size), repeat=size)}
+    assert {key(labels) for labels in every_grouping(size)} == brute
+
+
+def test_the_bell_numbers() -> None:
+    assert [bell(size) for size in range(1, 11)] == [1, 2, 5, 15, 52, 203, 877, 4140, 21147, 115975]
