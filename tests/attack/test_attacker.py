@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attacks import Case, Floats, Ints, case, close, extremes, protected
 from discreet.attack import attacker as attacking
 from discreet.attack.attacker import Attacker, Reach
 from discreet.attack.network import networks
@@ -21,7 +20,8 @@ from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import random_table
+from plain_attacker import Case, Floats, Ints, case, close, extremes, protected
+from random_tables import random_table
 
 WAYS: tuple[dict[str, Any], ...] = ({}, {"certificate": True}, {"strict": True}, {"intervals": True})
 BLOCKS = [range(start, start + 40) for start in range(0, 320, 40)]

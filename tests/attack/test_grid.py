@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from attacks import case, lines
 from discreet.attack.grid import Grid, grid_of
 from discreet.tabular.files import jj
 from discreet.tabular.relations import Relations, build_relations
 from discreet.tabular.table import Table
-from tabulated import generators, random_table
+from plain_attacker import case, lines
+from random_tables import generators, random_table
 
 
 def check_boxes(table: Table, grid: Grid, rng: np.random.Generator) -> int:

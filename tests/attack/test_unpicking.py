@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import assume, given, settings
 from numpy.typing import NDArray
 
-from attacks import hidden_at_random, lines
 from discreet.attack.unpicking import exposed_primaries, unpick
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import generators, random_table
+from plain_attacker import hidden_at_random, lines
+from random_tables import generators, random_table
 
 
 def fixpoint(table: Table, hidden: NDArray[np.bool_]) -> set[int]:

@@ -16,7 +16,7 @@ from discreet.grouping.evaluator import NOT_POSSIBLE, Cache, Evaluator, Figures
 from discreet.grouping.parts import Inner
 from discreet.measures.choices import Choices
 from grouping.spaces import space_of
-from strategies import ORDER, frames
+from random_frames import ORDER, frames
 
 QUASI = ["age", "income", "town", "size", "born"]
 TYPES: dict[str, Any] = {"ordinal": {"size": ORDER}}

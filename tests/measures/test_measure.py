@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet.errors import InputError
 from discreet.measures.choices import ALL, FAST
-from strategies import ORDER, ROLES, frames
+from random_frames import ORDER, ROLES, frames
 
 SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TYPES: dict[str, Any] = {"quasi": ROLES["quasi"], "ordinal": {"size": ORDER}}

@@ -18,7 +18,7 @@ import discreet
 from discreet.errors import InputError
 from discreet.release.evidence import record, schema
 from discreet.release.release import Release
-from strategies import ORDER, ROLES, frames
+from random_frames import ORDER, ROLES, frames
 
 SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 QUASI = ROLES["quasi"]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet.errors import InputError
 from discreet.release.release import Release
-from strategies import ORDER, ROLES, frames
+from random_frames import ORDER, ROLES, frames
 
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 QUASI = ROLES["quasi"]

@@ -14,7 +14,7 @@ import discreet
 from discreet.errors import InputError
 from discreet.release.release import Release
 from partitions import any_partition, cloud
-from strategies import ORDER, ROLES, frames
+from random_frames import ORDER, ROLES, frames
 
 QUASI = ["a", "b"]
 FRAME = pl.DataFrame(cloud(90, 2, "scattered", 1), schema=QUASI).with_columns(

@@ -14,7 +14,7 @@ from discreet.tables.manual import read_cells
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.relations import build_relations
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, Table
-from tabulated import cell_of, names_of, tables
+from random_tables import cell_of, names_of, tables
 
 FRAME = pl.DataFrame({"region": ["n", "n", "s"], "size": ["1", "2", "1"], "sales": [731609, 20, 30]})
 

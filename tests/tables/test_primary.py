@@ -17,7 +17,7 @@ from discreet.tabular.dimension import Dimension
 from discreet.tabular.files import codevalue
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE, SECONDARY, Table
-from tabulated import cell_of, generators, random_table, tables
+from random_tables import cell_of, generators, random_table, tables
 
 CANARY = 731609.25
 RECORDS = [

@@ -12,7 +12,7 @@ from discreet.methods import names
 from discreet.release.suppressed import SuppressedTable
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import random_table
+from random_tables import random_table
 
 
 def unsafe_table(seed: int, dims: int | None = None, **kinds: Any) -> Table:

@@ -19,7 +19,7 @@ from discreet.tables.tabulation import Contributions
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import Table
-from tabulated import ancestors_of, cell_of, generators, names_of, random_contributions, random_dimensions
+from random_tables import ancestors_of, cell_of, generators, names_of, random_contributions, random_dimensions
 
 CANARY = "731609"
 FRAME = pl.DataFrame(

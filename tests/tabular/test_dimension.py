@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
-from tabulated import ancestors_of, generators, random_dimension
+from random_tables import ancestors_of, generators, random_dimension
 
 ADMINISTRATIVE = Hierarchy.from_pairs(
     [("east", "Total"), ("a", "east"), ("b", "east"), ("west", "Total"), ("c", "west"), ("d", "west")]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError
 from discreet.tabular.hierarchy import Hierarchy
-from tabulated import generators, random_hierarchy
+from random_tables import generators, random_hierarchy
 
 REGIONS = [("north", "Total"), ("a", "north"), ("b", "north"), ("b1", "b"), ("b2", "b"), ("south", "Total")]
 

@@ -13,7 +13,7 @@ from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.linking import link
 from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE, SECONDARY, Table
-from tabulated import (
+from random_tables import (
     cell_of,
     generators,
     names_of,

@@ -14,7 +14,7 @@ from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.relations import Places, build_relations, relations_of, whole
 from discreet.tabular.table import Table
-from tabulated import (
+from random_tables import (
     cell_of,
     generators,
     names_of,

@@ -16,7 +16,7 @@ from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.rules import Rule
 from discreet.tabular.table import Table
-from tabulated import cell_of, table_of
+from random_tables import cell_of, table_of
 
 Lists = list[list[int]]
 

@@ -15,7 +15,7 @@ from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.relations import build_relations
 from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE, SECONDARY, Table, decimals_of, usual_bounds
-from tabulated import cell_of, tables
+from random_tables import cell_of, tables
 
 CANARY = 731609.4825
 SIZE = Dimension("size", Hierarchy.flat(["small", "large"]))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attacks import bounded, case, extremes, protected
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files import jj
@@ -18,7 +17,8 @@ from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.pattern import centre_of
-from tabulated import random_table
+from plain_attacker import bounded, case, extremes, protected
+from random_tables import random_table
 
 WAYS: tuple[dict[str, Any], ...] = (
     {},

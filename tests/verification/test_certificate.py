@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attacks import Case, case, fraction, lines
 from discreet.errors import InputError
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import Certificate, Move, read_certificate, refuted
+from plain_attacker import Case, case, fraction, lines
 
 SEEDS = range(160)
 

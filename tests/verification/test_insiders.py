@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attacks import extremes, hidden_at_random, protected
 from discreet.errors import InputError
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import random_table
+from plain_attacker import extremes, hidden_at_random, protected
+from random_tables import random_table
 
 
 def suppressed(seed: int) -> Table:

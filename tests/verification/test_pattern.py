@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attacks import extremes, protected
 from discreet.errors import InputError
 from discreet.tables.primary import primary
 from discreet.tables.tabulate import tabulate
@@ -18,7 +17,8 @@ from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import refuted
 from discreet.verification.pattern import patterned
-from tabulated import random_table
+from plain_attacker import extremes, protected
+from random_tables import random_table
 
 
 def judged(seed: int = 5) -> Table:

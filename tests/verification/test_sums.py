@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from attacks import lines
 from discreet.errors import InputError
 from discreet.tables.primary import primary
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.sums import unsafe_sums
-from tabulated import generators, random_table
+from plain_attacker import lines
+from random_tables import generators, random_table
 
 RULES: tuple[dict[str, Any], ...] = (
     {"p": 15},

@@ -7,7 +7,7 @@ from discreet.attack.program import Program
 from discreet.kernels.boxes.branched_boxes import branched_boxes
 from discreet.tables.suppression.boxes import _trees
 from discreet.tables.suppression.problem import problem_of
-from suppressible import tree_table
+from unsafe_tables import tree_table
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -11,7 +11,7 @@ from discreet.kernels.boxes.cheap_boxes import cheap_boxes
 from discreet.tables.primary import primary
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tabular.table import PRIMARY
-from tabulated import generators, random_table
+from random_tables import generators, random_table
 
 EVERY = 10**9
 

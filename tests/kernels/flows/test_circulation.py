@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.flows.circulation import adjacency, circulation, orient, shortfalls, widest
-from tabulated import generators, random_dimension, random_table
+from random_tables import generators, random_dimension, random_table
 
 
 class Graph(NamedTuple):

@@ -13,7 +13,7 @@ from discreet.tables.primary import primary
 from discreet.tables.suppression.problem import Problem
 from discreet.tabular.table import SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import random_table
+from random_tables import random_table
 
 
 class Plain:

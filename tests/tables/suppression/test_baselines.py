@@ -12,8 +12,8 @@ from discreet.tables.suppression import baselines
 from discreet.tables.suppression.baselines import hypercube, marginal
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tabular.table import FIXED, SAFE
+from random_tables import generators
 from tables.suppression.plain_protector import Plain, exposed, hopeless, unsafe_table
-from tabulated import generators
 
 METHODS = {"marginal": marginal, "hypercube": hypercube}
 KINDS: dict[str, tuple[list[int], dict[str, Any]]] = {

@@ -8,8 +8,8 @@ from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.problem import problem_of
 from discreet.tabular.table import PRIMARY, SECONDARY
 from discreet.verification.audit import audit
-from suppressible import tree_table
-from tabulated import random_table
+from random_tables import random_table
+from unsafe_tables import tree_table
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -21,7 +21,7 @@ from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
-from suppressible import KINDS, Case, beyond_help, case, refute
+from unsafe_tables import KINDS, Case, beyond_help, case, refute
 
 METHODS = names("suppression")
 EVERY = (*KINDS, "any")

@@ -8,7 +8,7 @@ from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY
 from discreet.verification.audit import audit
-from tabulated import random_table
+from random_tables import random_table
 
 
 def flat_problem(seed: int) -> Problem:

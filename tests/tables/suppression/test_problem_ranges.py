@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from attacks import bounded
 from discreet.errors import PromiseNotKept
 from discreet.tables.suppression.problem import problem_of
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, Table
-from suppressible import exposed
-from tabulated import generators, random_table
+from plain_attacker import bounded
+from random_tables import generators, random_table
+from unsafe_tables import exposed
 
 KINDS: dict[str, tuple[list[int], dict[str, Any]]] = {
     "plane": ([3, 3], {}),

@@ -16,7 +16,7 @@ from discreet.tables.suppression.program_pattern import LinearProgramPattern
 from discreet.tabular.files import jj
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import tables
+from random_tables import tables
 
 
 def _with(problem: Problem, suppressed: np.ndarray) -> Table:

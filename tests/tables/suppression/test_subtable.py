@@ -16,7 +16,7 @@ from discreet.tables.suppression.subtable import Neighbourhoods, SubtableProver
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.table import SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import tables
+from random_tables import tables
 
 
 def _problem(table: Table) -> Problem | None:

@@ -17,8 +17,8 @@ from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.files import jj
+from random_tables import generators
 from tables.suppression.plain_protector import Plain, exposed, hopeless, unsafe_table
-from tabulated import generators
 
 KINDS = {
     "plane": ([3, 3], {}),

@@ -22,8 +22,8 @@ from discreet.tables.suppression.program_pattern import LinearProgramPattern
 from discreet.tables.suppression.provers import LinearProver
 from discreet.tabular.files import jj
 from discreet.tabular.table import FIXED, SAFE
+from random_tables import generators
 from tables.suppression.plain_protector import Plain, exposed, hopeless, unsafe_table
-from tabulated import generators
 
 seeds = st.integers(0, 2**32 - 1)
 

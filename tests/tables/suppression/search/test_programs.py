@@ -13,7 +13,7 @@ from discreet.tables.suppression.search.programs import LinearProgramSearch
 from discreet.tabular.files import jj
 from discreet.tabular.table import SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import random_table, tables
+from random_tables import random_table, tables
 
 LATTICE = SIZE_CLASSES._replace(lattice=1)
 

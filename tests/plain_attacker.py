@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
-from tabulated import random_table
+from random_tables import random_table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks import bounded, extremes, made, protected
 from discreet.release.suppressed import SuppressedTable
 from discreet.tables.primary import primary
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
-from tabulated import random_table
+from plain_attacker import bounded, extremes, made, protected
+from random_tables import random_table
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
