@@ -14,16 +14,12 @@ from discreet.cli.audit import audit
 from discreet.cli.convert import convert
 from discreet.cli.example import example
 from discreet.cli.group import group
-from discreet.cli.measure import measure
 from discreet.cli.methods import methods
-from discreet.cli.primary import primary
-from discreet.cli.protect import protect
-from discreet.cli.refine import refine
-from discreet.cli.reproduce import reproduce
-from discreet.cli.study import study
+from discreet.cli.protect import protect, refine
+from discreet.cli.releases import measure, verify
+from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import suppress
-from discreet.cli.tabulate import tabulate
-from discreet.cli.verify import verify
+from discreet.cli.tables import primary, tabulate
 from discreet.errors import INTERRUPTED, DiscreetError
 
 USAGE, REFUSED = 2, 1

@@ -1,10 +1,11 @@
-"""`discreet protect`."""
+"""`discreet protect` and `discreet refine`: commands that write a release of microdata."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -22,10 +23,15 @@ from discreet.cli.options import (
     SearchOptions,
     documented_by,
 )
-from discreet.microdata.protect import protect as verb
+from discreet.microdata.protect import protect as protect_verb
+from discreet.microdata.refine import refine as refine_verb
+
+if TYPE_CHECKING:
+    from discreet.cli.progress import Reporter
+    from discreet.release.release import Release
 
 
-@documented_by(verb)
+@documented_by(protect_verb)
 def protect(
     data: Annotated[Path, Parameter(name="INPUT")],
     /,
@@ -68,28 +74,9 @@ def protect(
     evidence
         Another place for the evidence than OUTPUT.evidence.json.
     """
-    from discreet.cli.progress import Reporter
-    from discreet.data.files import check_writable_format
-    from discreet.release.atomic import AtomicFiles, spare
-    from discreet.release.evidence import as_json
-    from discreet.release.release import files_of
 
-    # What would fail at the end is refused before the work begins.
-    check_writable_format(output)
-    files = files_of(output, row_map=row_map, evidence=evidence)
-    AtomicFiles(files.values(), force=console.force)
-    spare(
-        files.values(),
-        {
-            "the input itself": data,
-            "the configuration": search.config,
-            "the grouping": grouping if isinstance(grouping, Path) else None,
-            "the checkpoint": search.checkpoint,
-        },
-    )
-    with Reporter(quiet=console.quiet) as report:
-        report("reading", 0.0)
-        release = verb(
+    def make(report: Reporter) -> Release:
+        return protect_verb(
             reading.read(data),
             k=k,
             grouping=grouping,
@@ -101,6 +88,110 @@ def protect(
             **columns.given(),
             **search.given(),
         )
+
+    read = {
+        "the input itself": data,
+        "the configuration": search.config,
+        "the grouping": grouping if isinstance(grouping, Path) else None,
+        "the checkpoint": search.checkpoint,
+    }
+    return _publish(make, output, read, order=order, row_map=row_map, evidence=evidence, console=console)
+
+
+@documented_by(refine_verb)
+def refine(
+    data: Annotated[Path, Parameter(name="ORIGINAL")],
+    release: Path,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    key: str | None = None,
+    row_map: Path | None = None,
+    k: int | None = None,
+    columns: ColumnOptions = COLUMNS,
+    method: str | None = None,
+    params: Annotated[Params, Parameter(name="--param")] = None,
+    search: SearchOptions = SEARCH,
+    bound: bool = False,
+    measures: Columns = None,
+    order: Literal["sorted", "kept"] = "sorted",
+    new_row_map: Path | None = None,
+    evidence: Path | None = None,
+    console: Console = CONSOLE,
+    reading: Reading = DETECT,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    data
+        The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.
+    release
+        The release to start from, whoever made it, with the same names for the quasi-identifiers.
+    output
+        The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
+        and OUTPUT.evidence.json, which is internal.
+    params
+        A parameter of the method, as gamma=0.2.
+    order
+        Write rows sorted by all released columns, so that their order tells nothing, or as they came in.
+    new_row_map
+        Also write an internal file that links each row of the new release to its record in the original.
+    evidence
+        Another place for the evidence than OUTPUT.evidence.json.
+    """
+    from discreet.data.files import record_of
+
+    def make(report: Reporter) -> Release:
+        return refine_verb(
+            reading.read(data, beside=release),
+            release if record_of(release) else reading.read(release, beside=data),
+            key=key,
+            row_map=row_map,
+            k=k,
+            method=method,
+            params=params,
+            bound=bound,
+            measures=measures or "fast",
+            progress=report,
+            **columns.given(),
+            **search.given(),
+        )
+
+    read = {
+        "the original": data,
+        "the release to start from": release,
+        "the row map to read": row_map,
+        "the configuration": search.config,
+        "the checkpoint": search.checkpoint,
+    }
+    return _publish(make, output, read, order=order, row_map=new_row_map, evidence=evidence, console=console)
+
+
+def _publish(
+    make: Callable[[Reporter], Release],
+    output: Path,
+    read: Mapping[str, Path | None],
+    *,
+    order: str,
+    row_map: Path | None,
+    evidence: Path | None,
+    console: Console,
+) -> int:
+    """Make a release and write it; what would fail at the end is refused before the work begins."""
+    from discreet.cli.progress import Reporter
+    from discreet.data.files import check_writable_format
+    from discreet.release.atomic import AtomicFiles, spare
+    from discreet.release.evidence import as_json
+    from discreet.release.release import files_of
+
+    check_writable_format(output)
+    files = files_of(output, row_map=row_map, evidence=evidence)
+    AtomicFiles(files.values(), force=console.force)
+    spare(files.values(), dict(read))
+    with Reporter(quiet=console.quiet) as report:
+        report("reading", 0.0)
+        release = make(report)
         report("writing", 0.0)
         written = release.write(output, order=order, row_map=row_map, evidence=evidence, force=console.force)
     if console.json:

@@ -1,4 +1,4 @@
-"""`discreet measure`."""
+"""`discreet verify` and `discreet measure`: commands that judge a release of microdata, whoever made it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from discreet.cli.options import (
     TYPES,
     Columns,
     Console,
+    Groups,
     LinkageOptions,
     Reading,
     TypeOptions,
     documented_by,
 )
-from discreet.measures.measure import measure as verb
+from discreet.measures.measure import measure as measure_verb
+from discreet.verification.verify import verify as verify_verb
 
 
-@documented_by(verb)
+@documented_by(measure_verb)
 def measure(
     original: Path,
     released: Annotated[Path, Parameter(name="RELEASE")],
@@ -75,7 +77,7 @@ def measure(
         # Where nothing is said of the reading, the record of a release of ours knows best.
         record = record_of(released) if reading == DETECT else None
         after = read_recorded(released, record) if record else reading.read(released, beside=original)
-        found = verb(
+        found = measure_verb(
             before,
             after,
             quasi=quasi,
@@ -109,3 +111,63 @@ def measure(
     if not console.quiet:
         print(found.summary(), file=sys.stderr)
     return 0
+
+
+@documented_by(verify_verb)
+def verify(
+    release: Path,
+    /,
+    *,
+    promise: Path | None = None,
+    quasi: Columns = None,
+    k: int | None = None,
+    by: Columns = None,
+    grouping: Groups = None,
+    quiet: bool = False,
+    json: bool = False,
+    reading: Reading = DETECT,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    release
+        The released file.
+    promise
+        The promise to check: the OUTPUT.release.json that was written beside the release.
+    grouping
+        Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own, as 'a,b;c' or in
+        a TOML file with groups = [["a", "b"], ["c"]].
+    quiet
+        Print nothing but errors.
+    json
+        Print promise and verdict as JSON to standard output.
+    """
+    from discreet.cli.progress import Reporter
+
+    with Reporter(quiet=quiet) as report:
+        report("verifying", 0.0)
+        # Where nothing is said of the reading, the record of the release knows best.
+        source = release if reading == DETECT else reading.read(release)
+        verdict = verify_verb(source, promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
+    if json:
+        from discreet.data.files import format_of, sha256
+        from discreet.release.evidence import as_json, evidence
+
+        given = {"file": release.name, "format": format_of(release), "sha256": sha256(release)}
+        account = evidence(
+            "verification",
+            parameters={"promise": promise.name if promise else None},
+            measures={},
+            given=given | {"records": verdict.records, "columns": None, "dialect": None},
+            promise=verdict.promise.as_dict(),
+            verification=verdict.as_dict(),
+            notes=verdict.notes,
+        )
+        print(as_json(account))
+    if not quiet or not verdict:
+        print(f"Promise     {verdict.promise.words()}", file=sys.stderr)
+        print(f"Verified    {release.name} {verdict.words()}", file=sys.stderr)
+        for note in verdict.notes:
+            print(f"Note        {note}", file=sys.stderr)
+    return 0 if verdict else 1

@@ -1,0 +1,217 @@
+"""`discreet tabulate` and `discreet primary`: commands that make a table, internal still."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter, Token
+
+from discreet.cli.options import DETECT, Columns, Pair, Reading, documented_by, option, split
+from discreet.tables.primary import primary as primary_verb
+from discreet.tables.tabulate import tabulate as tabulate_verb
+from discreet.text import entry
+
+
+def _parts(_type: Any, tokens: Sequence[Token]) -> list[list[str]]:
+    """`--part region,size --part region,industry`: the dimensions of each linked table."""
+    return [split(_type, [token]) for token in tokens]
+
+
+if TYPE_CHECKING:
+    from discreet.tabular.table import Table
+
+    Parts = list[list[str]] | None
+else:
+    Parts = Annotated[list[Any] | None, option(_parts, "COLUMNS")]
+
+
+@documented_by(tabulate_verb)
+def tabulate(
+    data: Annotated[Path, Parameter(name="MICRODATA")],
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    by: Columns = None,
+    value: str | None = None,
+    weight: str | None = None,
+    holding: str | None = None,
+    request: str | None = None,
+    meta: Path | None = None,
+    total: str = "Total",
+    top: int = 3,
+    complete: bool = False,
+    parts: Annotated[Parts, Parameter(name="--part")] = None,
+    force: bool = False,
+    quiet: bool = False,
+    reading: Reading = DETECT,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    data
+        The microdata, one record for each contribution: any microdata file, or with --meta a τ-ARGUS file (.asc).
+    output
+        The table: .parquet or .csv (with NAME.table.json beside it), .jj, or .tab. It is internal.
+    by
+        What to break down by; the option again for each dimension. A column; or a column and its hierarchies, as
+        region@region.hrc, with a second file for a second way of adding up (region@a.hrc@b.hrc); or the lengths of the
+        digits that make the levels (industry@3+1+1); or nested columns, the coarsest first
+        ('country>district>town').
+    parts
+        A linked table: the dimensions that it spans, as region,size; the option again for each. They become one system
+        of cells, in which the margins that they share are the same cells. Without it there is one table of all
+        dimensions.
+    force
+        Replace files that exist already.
+    quiet
+        Print nothing but errors.
+    """
+    from discreet.cli.progress import Reporter
+    from discreet.errors import InputError
+    from discreet.release.atomic import write_table
+
+    refuse_early(output, force=force)
+    if not by:
+        raise InputError("say what to break down by: --by COLUMN, once for each dimension")
+    with Reporter(quiet=quiet) as report:
+        report("reading", 0.0)
+        given: Any = data if meta is not None else reading.read(data)
+        report("tabulating", 0.0)
+        table = tabulate_verb(
+            given,
+            by=by,
+            value=value,
+            weight=weight,
+            holding=holding,
+            request=request,
+            meta=meta,
+            total=total,
+            top=top,
+            complete=complete,
+            parts=parts,
+        )
+        report("writing", 0.0)
+        files = write_table(table, output, force=force, read=[data, *([meta] if meta else [])])
+    if not quiet:
+        print(describe_table(table, files), file=sys.stderr)
+    return 0
+
+
+@documented_by(primary_verb)
+def primary(
+    table: Annotated[Path, Parameter(name="TABLE")],
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    p: float | None = None,
+    q: float | None = None,
+    coalition: int = 1,
+    dominance: Pair = None,
+    threshold: float | None = None,
+    range: float = 30.0,  # noqa: A002 - the option's name
+    request: float | None = None,
+    zeros: float | None = None,
+    manual: Path | None = None,
+    missing: bool = False,
+    bounds: str | None = None,
+    cost: Literal["value", "count", "unit", "log"] = "value",
+    meta: Path | None = None,
+    force: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    table
+        The table: a file of discreet tabulate (.parquet, .csv), .tab or .jj.
+    output
+        The table with its unsafe cells: .parquet, .csv, .jj or .tab. It is internal.
+    dominance
+        The (n,k) rule, as 1,75: unsafe if the n largest contributions are more than k percent of the total.
+    manual
+        A file of cells named one by one, with a column for each dimension (or cell, its number) and, if wanted, status
+        (u unsafe, s safe, z not to be suppressed), lpl and upl.
+    force
+        Replace files that exist already.
+    quiet
+        Print nothing but errors.
+    """
+    from discreet.cli.progress import Reporter
+    from discreet.release.atomic import write_table
+
+    refuse_early(output, force=force)
+    with Reporter(quiet=quiet) as report:
+        report("judging", 0.0)
+        flagged = primary_verb(
+            table,
+            p=p,
+            q=q,
+            coalition=coalition,
+            dominance=dominance,
+            threshold=threshold,
+            range=range,
+            request=request,
+            zeros=zeros,
+            manual=manual,
+            missing=missing,
+            bounds=bounds,
+            cost=cost,
+            meta=meta,
+        )
+        report("writing", 0.0)
+        read = [path for path in (table, manual, meta) if path is not None]
+        files = write_table(flagged, output, force=force, read=read)
+    if not quiet:
+        print(describe_table(flagged, files), file=sys.stderr)
+    return 0
+
+
+def refuse_early(output: Path, *, force: bool) -> None:
+    """Refuse a name that cannot be written before the work begins."""
+    from discreet.release.atomic import AtomicFiles
+    from discreet.tabular.files.formats import check_table_format
+
+    check_table_format(output, writing=True)
+    AtomicFiles([output], force=force)
+
+
+def describe_table(table: Table, files: Iterable[Path]) -> str:
+    """A table in words: what it holds, which cells are unsafe and why, and where it is."""
+    import numpy as np
+
+    from discreet.tabular.table import FIXED, RULES
+
+    what = f"{table.response} " if table.response else "counts "
+    over = " × ".join(one.name for one in table.dimensions)
+    lines = [
+        f"{table.source}: {len(table):,} cells of {what}by {over}" if over else f"{table.source}: {len(table):,} cells"
+    ]
+    lines.append("")
+    if table.dimensions:
+        codes = ", ".join(f"{one.name} {len(one.codes):,}" for one in table.dimensions)
+        lines += entry("Codes", f"{codes}, with totals and sub-totals")
+    linked = f"; {len(table.parts)} linked tables" if len(table.parts) > 1 else ""
+    lines += entry("Relations", f"{len(table.relations):,}; every one adds up{linked}")
+    words = table.rules.get("words", {})
+    if words:
+        unsafe = len(table.primary)
+        lines += entry("Unsafe", f"{unsafe:,} cells ({100 * unsafe / len(table):.1f} %)")
+        for name, text in words.items():
+            found = int((table.rule >> RULES.index(name) & 1).sum())
+            lines += entry("", f"{name}: {found:,} ({text})")
+        fixed = int((table.status == FIXED).sum())
+        if fixed:
+            lines += entry("Fixed", f"{fixed:,} cells are empty or may not be suppressed")
+        low, high = float(np.min(table.lower)), float(np.max(table.upper))
+        lines += entry("Bounds", "an attacker knows no value is negative" if low == 0 else "an attacker knows bounds")
+        lines[-1] += ", nor above 1.5 times the largest" if np.all(table.upper == high) else ""
+    for note in table.notes:
+        lines += entry("Note", note)
+    for path in files:
+        lines += entry("Written", f"{path} (internal: not for publication)")
+    return "\n".join(lines)
