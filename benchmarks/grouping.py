@@ -95,12 +95,10 @@ def searched(
     inner = Inner.named("mdav", {})
     compile_kernels(space, inner, k)
     chosen = make(method, params, "grouping")
-    rng = np.random.default_rng(seed)
     with clocked() as spent:
         evaluator = Evaluator(space, k, inner, Choices(), memory=memory)
         objective = Objective([evaluator], Weights())
-        initial = chosen.initial(rivals(space).values(), len(space.attributes), 1, rng)
-        process: Any = chosen.process(objective, initial, rng)
+        process: Any = chosen.search(objective, rivals(space).values(), seed)
         while not process.finished:
             next(process.epochs())
     best = process.answer()

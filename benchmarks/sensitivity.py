@@ -13,7 +13,7 @@ from functools import partial
 
 from discreet.experiments.papers.p2006.runs import K, uniform
 from discreet.experiments.runs import run_all
-from discreet.experiments.sensitivity import combinations, measured, parse, proven, seed_of
+from discreet.experiments.sensitivity import combinations, parse, proven, run_method, seed_of
 from discreet.kernels.arrays import Floats
 
 GRID = ("mutation=0:1:0.1", "crossover=0:1:0.1", "population=10:100:10")
@@ -39,7 +39,7 @@ def _line(title: str, points: Floats, target: float | None, threads: int, share:
     if share > 1:  # at random: every so manieth run would always have the same population
         settings = random.Random(0).sample(settings, len(settings) // share)
     start = time.perf_counter()
-    runs = run_all(partial(measured, points, K, "genetic", {}, None, target), settings, threads=threads)
+    runs = run_all(partial(run_method, points, K, "genetic", {}, None, target), settings, threads=threads)
     wall = (time.perf_counter() - start) / 60
     cpu = share * float(runs["seconds"].sum()) / 60 / threads
     best = float((runs["sse"] <= (proven(points, K) or 0.0) * (1 + 1e-9)).mean())  # type: ignore[arg-type]

@@ -108,3 +108,21 @@ def test_files_that_exist_stay_unless_forced(command: Command, survey: Path, tmp
     assert command("group", survey, *ROLES, "--k", 4, *QUICK, "-o", survey, "--force").status == 2
     assert command("group", survey, *ROLES, "--k", 4, *QUICK, "-o", target, "--force", "--quiet").status == 0
     assert read_groups(target)
+
+
+def test_a_search_goes_on_from_its_checkpoint(command: Command, survey: Path, tmp_path: Path) -> None:
+    kept, outs = tmp_path / "search.npz", [tmp_path / "resumed.toml", tmp_path / "whole.toml"]
+    call = ["group", survey, *ROLES, "--k", 4, "--param", "enumeration=0,population=20", "--json", "--quiet"]
+    first = command(*call, "--steps", 3, "--checkpoint", kept, "-o", tmp_path / "first.toml")
+    assert first.status == 0, first.err
+    accounts = [
+        json.loads(command(*call, "--steps", 7, *more, "-o", out).out)
+        for out, more in zip(outs, (["--checkpoint", kept], []), strict=True)
+    ]
+    assert outs[0].read_text() == outs[1].read_text()
+    assert accounts[0]["measures"] == accounts[1]["measures"]
+    assert [account["search"]["steps"] for account in accounts] == [7, 7]
+    refused = command(*call, "--seed", 9, "--checkpoint", kept, "-o", tmp_path / "other.toml")
+    assert refused.status == 2
+    assert f"{kept}: the checkpoint was made with seed = 0, this run has seed = 9" in refused.err
+    assert command(*call, "--checkpoint", kept, "-o", kept, "--force").status == 2

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from discreet.errors import InputError
-from discreet.experiments.compare import compare, judge
+from discreet.experiments.compare import analyse, compare
 from discreet.experiments.page import Made
 from discreet.experiments.study_pages import comparison_page, curves
 from discreet.microdata.partition import partition
@@ -70,7 +70,7 @@ def test_the_number_of_processes_does_not_matter() -> None:
 
 def test_runs_are_kept_and_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = compare(records(2), methods=METHODS, ks=[3], seeds=1, steps=2, store=tmp_path)
-    monkeypatch.setattr("discreet.experiments.compare.grouped", _not_again)
+    monkeypatch.setattr("discreet.experiments.compare.run_partition", _not_again)
     again = compare(records(2), methods=METHODS, ks=[3], seeds=1, steps=2, store=tmp_path)
     assert again.runs.equals(first.runs)
     with pytest.raises(InputError, match="another limit"):
@@ -88,7 +88,7 @@ def test_an_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_medians_and_spreads() -> None:
     matrix = np.random.default_rng(1).uniform(1, 2, size=(4, 3, 5))
-    found = judge(long(matrix), "cost")
+    found = analyse(long(matrix), "cost")
     for row in found.summary().to_dicts():
         own = matrix[int(row["case"][1:]), int(row["method"][1:])]
         assert (row["low"], row["median"], row["high"]) == pytest.approx(tuple(np.percentile(own, (25, 50, 75))))
@@ -102,7 +102,7 @@ def test_medians_and_spreads() -> None:
 def test_two_methods_have_wilcoxons_test() -> None:
     matrix = np.random.default_rng(2).uniform(1, 2, size=(8, 2, 3))
     matrix[:, 0] -= 0.5
-    found = judge(long(matrix), "cost")
+    found = analyse(long(matrix), "cost")
     middle = np.median(matrix, axis=2)
     assert found.tests is None
     assert found.pair is not None
@@ -112,14 +112,14 @@ def test_two_methods_have_wilcoxons_test() -> None:
 
 
 def test_one_case_has_no_test_and_says_so() -> None:
-    found = judge(long(np.ones((1, 3, 2))), "cost")
+    found = analyse(long(np.ones((1, 3, 2))), "cost")
     assert found.tests is None
     assert "One case only" in comparison_page(found, "title", Made("c", 1, 1, 1.0)).markdown(None)
 
 
 def test_curves_never_rise_and_end_at_the_gap_of_the_last_value() -> None:
     matrix = np.array([[[10.0], [12.0]], [[20.0], [20.0]]])
-    table = curves(judge(long(matrix), "cost").traces)
+    table = curves(analyse(long(matrix), "cost").traces)
     for (method,), own in table.group_by("method"):
         assert (own["gap"].diff().drop_nulls() <= 1e-12).all(), method
         assert own["seconds"].is_sorted()

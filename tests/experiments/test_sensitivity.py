@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from discreet.errors import InputError
 from discreet.experiments.sensitivity import (
     analyse,
-    checked,
+    check_grid,
     combinations,
-    measured,
     parse,
     proven,
+    run_method,
     seed_of,
     sensitivity,
 )
@@ -32,7 +32,7 @@ GRID = {"mutation": (0.0, 0.1, 0.4), "population": (10, 40)}
 
 def test_a_run_is_the_methods_own() -> None:
     settings = {"mutation": 0.2, "population": 20, "run": 1, "seed": 77}
-    result = measured(POINTS, 3, "genetic", {"generations": 300}, None, None, settings)
+    result = run_method(POINTS, 3, "genetic", {"generations": 300}, None, None, settings)
     process = Genetic(mutation=0.2, population=20, generations=300).search(POINTS, 3, Run(seed=77))
     while not process.finished:
         next(process.epochs())
@@ -45,8 +45,8 @@ def test_ending_a_run_at_the_optimum_changes_nothing(seed: int) -> None:
     assert optimum == pytest.approx(partition(POINTS, k=3, method="exact").sse)
     # Many records per epoch, so that the run would go on for several.
     settings = {"population": 100, "run": 1, "seed": seed}
-    whole = measured(POINTS, 3, "genetic", {"generations": 4_000}, None, None, settings)
-    ended = measured(POINTS, 3, "genetic", {"generations": 4_000}, None, optimum, settings)
+    whole = run_method(POINTS, 3, "genetic", {"generations": 4_000}, None, None, settings)
+    ended = run_method(POINTS, 3, "genetic", {"generations": 4_000}, None, optimum, settings)
     assert (whole["sse"], whole["converged"]) == (ended["sse"], ended["converged"])
 
 
@@ -165,7 +165,7 @@ def test_a_factor_twice_and_no_factor_are_refused() -> None:
     with pytest.raises(InputError, match="already"):
         parse(["mutation=0,1", "mutation=0.5,0.6"], "genetic")
     with pytest.raises(InputError, match="needs a grid"):
-        checked({}, "genetic")
+        check_grid({}, "genetic")
     with pytest.raises(InputError, match="no method"):
         parse(["mutation=0,1"], "genetics")
 

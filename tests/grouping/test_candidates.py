@@ -20,7 +20,7 @@ from discreet.grouping.candidates import (
     groups,
     key,
     move_element,
-    named,
+    name_groups,
     of_groups,
     random_grouping,
     split_group,
@@ -72,7 +72,7 @@ def test_the_group_part_follows_from_the_object_part(labels: Labels) -> None:
     assert len(parts) == count(labels)
     assert key(of_groups(reversed(parts), len(labels))) == key(labels)
     letters = "abcdefghijkl"
-    assert named(labels, letters) == [[letters[place] for place in group] for group in parts]
+    assert name_groups(labels, letters) == [[letters[place] for place in group] for group in parts]
 
 
 def test_an_attribute_in_no_group_is_refused() -> None:

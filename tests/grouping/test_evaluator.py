@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import InputError
-from discreet.grouping.candidates import Labels, canonical, named, random_grouping
+from discreet.grouping.candidates import Labels, canonical, name_groups, random_grouping
 from discreet.grouping.evaluator import NOT_POSSIBLE, Cache, Evaluator, Figures
 from discreet.grouping.parts import Inner
 from discreet.measures.choices import Choices
@@ -65,7 +65,7 @@ def test_figures_are_those_of_the_release(
     labels = canonical(group)
     said: dict[str, Any] = {"missing": missing, "by": ["stratum"] if strata else None} | TYPES
     try:
-        release = released(frame, named(labels, QUASI), k, method="mdav", **said)
+        release = released(frame, name_groups(labels, QUASI), k, method="mdav", **said)
     except InputError:
         release = None
     try:
@@ -96,7 +96,7 @@ def test_any_method_can_be_inside(inner: str, params: dict[str, Any]) -> None:
     space = space_of(frame)
     evaluator = Evaluator(space, k, Inner.named(inner, params, steps=2, seed=3), Choices())
     (found,) = evaluator.figures([labels])
-    groups = named(labels, frame.columns)
+    groups = name_groups(labels, frame.columns)
     release = released(frame, groups, k, method=inner, params=params, steps=2, seed=3)
     measured = discreet.measure(frame, release.select(frame.columns), quasi="all", measures=["score", *MEASURES])
     assert (found.il + found.dr) / 2 == pytest.approx(measured["score"], abs=1e-9)
@@ -143,7 +143,7 @@ def test_a_constant_and_a_repeated_attribute_are_no_trouble() -> None:
     evaluator = Evaluator(space_of(frame), 3, Inner.named("mdav", {}), Choices())
     every: list[Labels] = [canonical([0, 0, 0, 0]), canonical([0, 1, 2, 3]), canonical([0, 1, 2, 0])]
     for labels, found in zip(every, evaluator.figures(every), strict=True):
-        release = released(frame, named(labels, frame.columns), 3, method="mdav").select(frame.columns)
+        release = released(frame, name_groups(labels, frame.columns), 3, method="mdav").select(frame.columns)
         measured = discreet.measure(frame, release, quasi="all", measures=MEASURES)
         assert [found.il, found.dld, found.id] == pytest.approx([measured[name] for name in MEASURES], abs=1e-9)
 

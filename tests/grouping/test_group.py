@@ -220,9 +220,9 @@ def test_one_constant_or_repeated_column_has_a_right_answer() -> None:
 
 
 def test_large_data_is_searched_with_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.grouping.group.LARGE", 50)
+    monkeypatch.setattr("discreet.grouping.group.SAMPLED_ABOVE", 50)
     monkeypatch.setattr("discreet.grouping.group.SAMPLE", 20)
-    monkeypatch.setattr("discreet.grouping.group.MEDIUM", 15)
+    monkeypatch.setattr("discreet.grouping.group.FULL_STEP_RECORDS", 15)
     found = discreet.group(survey(60, 9), k=4, quasi="all", steps=2, threads=1)
     assert found.evidence["parameters"]["inner"]["method"] == "tour"
     chosen = found.evidence["parameters"]["params"]

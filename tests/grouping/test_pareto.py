@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.grouping.objective import Front, hypervolume
-from discreet.grouping.pareto import crowding, ranks
+from discreet.grouping.pareto import crowding_distance, rank_fronts
 
 # Few different values, so that there are ties.
 percentages = st.integers(0, 12).map(lambda tens: tens * 10.0)
@@ -52,7 +52,7 @@ def test_the_hypervolume_is_the_area_dominated(points: list[tuple[float, float]]
 
 @given(clouds.filter(bool))
 def test_ranks_peel_off_one_front_after_the_other(points: list[tuple[float, float]]) -> None:
-    found = ranks(np.array(points)).tolist()
+    found = rank_fronts(np.array(points)).tolist()
     left = list(range(len(points)))
     level = 0
     while left:
@@ -62,18 +62,18 @@ def test_ranks_peel_off_one_front_after_the_other(points: list[tuple[float, floa
         level += 1
 
 
-def test_room_is_the_distance_of_the_neighbours() -> None:
+def test_distance_is_the_distance_of_the_neighbours() -> None:
     points = np.array([[0.0, 10.0], [1.0, 6.0], [4.0, 5.0], [10.0, 0.0], [20.0, 20.0]])
-    rank = ranks(points)
+    rank = rank_fronts(points)
     assert rank.tolist() == [0, 0, 0, 0, 1]
-    room = crowding(points, rank)
-    assert np.isinf(room[[0, 3, 4]]).all()
-    assert room[1] == pytest.approx(4 / 10 + 5 / 10)
-    assert room[2] == pytest.approx(9 / 10 + 6 / 10)
+    distance = crowding_distance(points, rank)
+    assert np.isinf(distance[[0, 3, 4]]).all()
+    assert distance[1] == pytest.approx(4 / 10 + 5 / 10)
+    assert distance[2] == pytest.approx(9 / 10 + 6 / 10)
 
 
 def test_points_that_are_not_allowed_come_last() -> None:
     points = np.array([[math.inf, math.inf], [1.0, 1.0], [math.inf, math.inf]])
-    rank = ranks(points)
+    rank = rank_fronts(points)
     assert rank.tolist() == [1, 0, 1]
-    assert not np.isnan(crowding(points, rank)).any()
+    assert not np.isnan(crowding_distance(points, rank)).any()

@@ -44,14 +44,12 @@ def objective(ks: tuple[int, ...] = (4,)) -> Objective:
 
 def begun(method: Gomm, ks: tuple[int, ...] = (4,), seed: int = 1, listener: Any = None) -> Process[Candidate]:
     """A search from random groupings."""
-    rng = np.random.default_rng(seed)
-    listeners = [] if listener is None else [listener]
-    return method.process(objective(ks), method.initial([], D, len(ks), rng), rng, listeners)
+    return method.search(objective(ks), [], seed, [] if listener is None else [listener])
 
 
 def enumerated() -> Process[Candidate]:
     """All groupings."""
-    return Enumeration(lambda: (candidate(labels) for labels in every_grouping(D)), objective().evaluate)
+    return Enumeration(objective(), [])
 
 
 @pytest.mark.parametrize(

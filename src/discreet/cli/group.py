@@ -122,7 +122,7 @@ def group(
         raise InputError(f"{front} is a file; name a folder for the points of the front")
     files = [path for path in (output, plot, operators) if path is not None]
     AtomicFiles(files, force=console.force)
-    spare(files, {"the input itself": data, "the configuration": search.config})
+    spare(files, {"the input itself": data, "the configuration": search.config, "the checkpoint": search.checkpoint})
     with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         found = verb(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet.evolution.population import Birth, Survival
+from discreet.evolution.process import State
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,7 @@ class Row:
 class Statistics:
     """A listener of a genetic process that keeps account of its operators.
 
-    It keeps sums and what it needs to know of those alive, so that a long run does not fill the memory. After a
-    resumption it knows nothing of the births before.
+    It keeps sums and what it needs to know of those alive, so that a long run does not fill the memory.
 
     References
     ----------
@@ -84,6 +86,30 @@ class Statistics:
         """A row for each generation and operator that made children, in the order of their births."""
         return [tally.row(generation, operator) for (generation, operator), tally in self._tallies.items()]
 
+    def save(self) -> State:
+        """All that it knows."""
+        tallies = list(self._tallies.values())
+        places = {id(tally): place for place, tally in enumerate(tallies)}
+        return {
+            "generations": np.array([generation for generation, _ in self._tallies], np.int64),
+            "operators": np.array([operator for _, operator in self._tallies], np.str_),
+            "counts": np.array([[getattr(tally, name) for name in COUNTS] for tally in tallies], np.int64),
+            "sums": np.array([[getattr(tally, name) for name in SUMS] for tally in tallies], np.float64),
+            "alive": np.array([(number, places[id(tally)]) for number, tally in self._alive.items()], np.int64),
+            "used": np.array(sorted(self._used), np.int64),
+        }
+
+    def load(self, state: State) -> None:
+        """Take over what another one has saved."""
+        kept = {name: np.asarray(value).tolist() for name, value in state.items()}
+        tallies = [_Tally() for _ in kept["generations"]]
+        for tally, counts, sums in zip(tallies, kept["counts"], kept["sums"], strict=True):
+            for name, value in zip((*COUNTS, *SUMS), (*counts, *sums), strict=True):
+                setattr(tally, name, value)
+        self._tallies = dict(zip(zip(kept["generations"], kept["operators"], strict=True), tallies, strict=True))
+        self._alive = {number: tallies[place] for number, place in kept["alive"]}
+        self._used = set(kept["used"])
+
     def _bear(self, birth: Birth) -> None:
         tally = self._tallies.setdefault((birth.generation, birth.operator), _Tally())
         tally.count(birth)
@@ -99,6 +125,11 @@ class Statistics:
                 tally.unused += 1
         self._alive = {number: tally for number, tally in self._alive.items() if number in alive}
         self._used &= alive
+
+
+# What a tally holds.
+COUNTS = ("children", "computed", "unused", "survived", "improved", "worsened", "gains", "losses", "measured")
+SUMS = ("gain", "loss", "highest", "lowest")
 
 
 class _Tally:

@@ -1,9 +1,4 @@
-"""Methods compared: on data sets and values of k, or on tables, over several seeds.
-
-The methods that enter a comparison: a name, and parameters if they are not the defaults.
-
-One run of a comparison: a method on a data set or a table, and how its result got better over time.
-"""
+"""Methods compared on data sets and values of k, or on tables, over several seeds; which of them is better."""
 
 from __future__ import annotations
 
@@ -86,7 +81,7 @@ def entrants(texts: Sequence[str], make: Callable[[str, Mapping[str, Any]], Any]
 INSTANT = 1e-3
 
 
-def grouped(
+def run_partition(
     data: Mapping[str, Points],
     methods: Mapping[str, Entrant],
     time: float,
@@ -125,8 +120,8 @@ def grouped(
         begun = clock.perf_counter() - start
         outcome = evolve(process, _stop(time - begun, steps))
     except DiscreetError as error:
-        raise _told(error, settings) from None
-    _uninterrupted(outcome.stopped)
+        raise _locate(error, settings) from None
+    _refuse_interrupted(outcome.stopped)
     scale = 100.0 / (float(total_sse(points)) or 1.0)
     return {
         "value": _value(float(process.cost) * scale),
@@ -138,7 +133,7 @@ def grouped(
     }
 
 
-def suppressed(
+def run_suppression(
     tables: Mapping[str, str],
     methods: Mapping[str, Entrant],
     time: float,
@@ -168,9 +163,9 @@ def suppressed(
             **limits,
         )
     except DiscreetError as error:
-        raise _told(error, settings) from None
+        raise _locate(error, settings) from None
     search = found.evidence["search"]
-    _uninterrupted(search["stopped"])
+    _refuse_interrupted(search["stopped"])
     # What is done between reading and the audit counts, not the search alone: a start is work too.
     seconds, work = (stages["guarding"][i] - stages["protecting"][i] for i in (0, 1))
     begun = max(0.0, seconds - float(search["seconds"]))
@@ -189,13 +184,13 @@ def _stop(time: float, steps: int | None) -> Stop:
     return MaxSeconds(max(time, INSTANT)) if steps is None else MaxSteps(steps)
 
 
-def _uninterrupted(stopped: str) -> None:
+def _refuse_interrupted(stopped: str) -> None:
     """A run that was cut short by hand must not be kept as if it were whole."""
     if stopped == "interrupted":
         raise KeyboardInterrupt
 
 
-def _told(error: DiscreetError, settings: Flat) -> DiscreetError:
+def _locate(error: DiscreetError, settings: Flat) -> DiscreetError:
     """The same error, with the run in which it was met."""
     where = ", ".join(f"{name} = {settings[name]}" for name in settings if name in ("k", "seed"))
     return type(error)(f"{settings['method']} on {settings['data']} ({where}): {error}")
@@ -327,9 +322,9 @@ def compare(
         "version": __version__,
     }
     given: Any = {name: str(each) if isinstance(each, Path) else each for name, each in data.items()}
-    task = partial(grouped if ks else suppressed, given, found, time, steps)
+    task = partial(run_partition if ks else run_suppression, given, found, time, steps)
     frame = run_all(task, settings, store=store, about=about, threads=threads, progress=progress)
-    return judge(frame, "IL %" if ks else "cost")
+    return analyse(frame, "IL %" if ks else "cost")
 
 
 def check(methods: Sequence[str], ks: Sequence[int]) -> dict[str, Entrant]:
@@ -339,7 +334,7 @@ def check(methods: Sequence[str], ks: Sequence[int]) -> dict[str, Entrant]:
     return entrants(methods, _maker(tables=not ks))
 
 
-def judge(frame: pl.DataFrame, unit: str) -> Compared:
+def analyse(frame: pl.DataFrame, unit: str) -> Compared:
     """The tests on runs."""
 
     case = pl.format("{}, k = {}", "data", "k") if "k" in frame.columns else pl.col("data")

@@ -79,7 +79,7 @@ def reference(name: str) -> Path:
 
 
 # Of EIA's 15 columns the literature uses 11: the utility's number, and its revenue and sales.
-SOME = {"eia": ("ID", "REVENUE", "SALES")}
+USED_COLUMNS = {"eia": ("ID", "REVENUE", "SALES")}
 
 
 @lru_cache(maxsize=8)
@@ -94,11 +94,11 @@ def literature(name: str) -> pl.DataFrame:
     """
 
     frame = pl.read_csv(reference(f"microdata/{name}.csv"))
-    endings = SOME.get(name, ("",))
+    endings = USED_COLUMNS.get(name, ("",))
     return frame.select(pl.col(column).cast(pl.Float64) for column in frame.columns if column.endswith(endings))
 
 
-def standardised(values: Points) -> Points:
+def standardise(values: Points) -> Points:
     """Z-scores, with the standard deviation of the papers (ddof 0)."""
 
     return np.ascontiguousarray((values - values.mean(axis=0)) / values.std(axis=0))

@@ -1,8 +1,6 @@
-"""Many runs of one task: on all processors, kept as they end, each done once.
+"""Many runs of one task: on all processors, each done once, kept on disk as they end.
 
-Runs kept on disk as they end, so that a study can be interrupted and goes on where it was.
-
-Processes that each do one run at a time, and as many runs in a row as make the way to them worth while.
+A study that is interrupted goes on where it was. A process does as many runs in a row as are worth handing over.
 """
 
 from __future__ import annotations
@@ -151,8 +149,8 @@ Task = Callable[[Flat], Mapping[str, object]]
 Done = list[tuple[Flat, Flat]]
 
 # Seconds of work that are handed over, and kept, at a time.
-HANDFUL = 0.25
-MOST = 500
+SECONDS_AT_ONCE = 0.25
+MOST_AT_ONCE = 500
 # Processes work side by side on runs: within a run one thread is enough.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -172,40 +170,40 @@ def work(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]
         How many processes work; 1 is this one.
     """
     if processes == 1 or len(settings) < 2:
-        yield from _here(task, settings)
+        yield from _work_here(task, settings)
     else:
-        yield from _there(task, settings, min(processes, len(settings)))
+        yield from _work_in_processes(task, settings, min(processes, len(settings)))
 
 
-def _here(task: Task, settings: Sequence[Flat]) -> Iterator[Done]:
+def _work_here(task: Task, settings: Sequence[Flat]) -> Iterator[Done]:
     handful: Done = []
     start = time.perf_counter()
     for setting in settings:
-        handful.append((setting, _result(task, setting)))
-        if time.perf_counter() - start > HANDFUL:
+        handful.append((setting, _run_one(task, setting)))
+        if time.perf_counter() - start > SECONDS_AT_ONCE:
             yield handful
             handful, start = [], time.perf_counter()
     if handful:
         yield handful
 
 
-def _there(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]:
+def _work_in_processes(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]:
 
     place, size = 0, 1
     running: set[Future[tuple[Done, float]]] = set()
     with _single_threaded():
-        pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_begin, initargs=(task,))
+        pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_start_worker, initargs=(task,))
         try:
             while place < len(settings) or running:
                 while place < len(settings) and len(running) < 2 * processes:
                     # The last handfuls are small, so that all processes end together.
                     count = max(1, min(size, (len(settings) - place) // (2 * processes)))
-                    running.add(pool.submit(_some, settings[place : place + count]))
+                    running.add(pool.submit(_run_several, settings[place : place + count]))
                     place += count
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in ended:
                     done, seconds = future.result()
-                    size = max(1, min(MOST, int(HANDFUL / max(seconds / len(done), 1e-6))))
+                    size = max(1, min(MOST_AT_ONCE, int(SECONDS_AT_ONCE / max(seconds / len(done), 1e-6))))
                     yield done
         except BrokenProcessPool:
             raise DiscreetError(
@@ -216,7 +214,7 @@ def _there(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Don
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin(task: Task) -> None:
+def _start_worker(task: Task) -> None:
     # Ctrl-C reaches all processes of a terminal; the first one decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
@@ -233,13 +231,13 @@ def _leave_with_parent() -> None:
         os._exit(1)
 
 
-def _some(settings: Sequence[Flat]) -> tuple[Done, float]:
+def _run_several(settings: Sequence[Flat]) -> tuple[Done, float]:
     assert _task is not None
     start = time.perf_counter()
-    return [(setting, _result(_task, setting)) for setting in settings], time.perf_counter() - start
+    return [(setting, _run_one(_task, setting)) for setting in settings], time.perf_counter() - start
 
 
-def _result(task: Task, setting: Flat) -> Flat:
+def _run_one(task: Task, setting: Flat) -> Flat:
     """The result as plain Python: numpy's numbers cannot be written as JSON."""
     return {name: value.item() if hasattr(value, "item") else value for name, value in task(setting).items()}  # type: ignore[misc]
 

@@ -1,11 +1,11 @@
 """How much the parameters of a method matter, and their best values: the four-step analysis of the 2006 paper.
 
+A study tries a grid of values of some parameters of a partition method, several runs of each combination.
+
+References
+----------
 A. Solanas, A. Martínez-Ballesté, J. M. Mateo-Sanz, J. Domingo-Ferrer, Multivariate microaggregation based genetic
 algorithms, 3rd International IEEE Conference on Intelligent Systems (2006) 65-70, section IV.
-
-The values that a study tries: a grid over some parameters of a method.
-
-One run of a partition method, measured: the task of studies of microdata.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from discreet.microdata.partition import partition
 
 Grid = dict[str, tuple[Scalar, ...]]
 
-MOST = 10_000
+MOST_VALUES = 10_000
 
 
 def parse(texts: Iterable[str], method: str) -> Grid:
@@ -55,11 +55,11 @@ def parse(texts: Iterable[str], method: str) -> Grid:
             raise InputError(f"grid '{text}': write it as mutation=0:1:0.1 or as mutation=0.1,0.2,0.5")
         if name in grid:
             raise InputError(f"grid '{text}': {name} has a grid already; give all its values in one")
-        grid |= checked({name: _range(text, values) if ":" in values else values.split(",")}, method)
+        grid |= check_grid({name: _range(text, values) if ":" in values else values.split(",")}, method)
     return grid
 
 
-def checked(grid: Mapping[str, Sequence[Any]], method: str) -> Grid:
+def check_grid(grid: Mapping[str, Sequence[Any]], method: str) -> Grid:
     """The grid with values of the parameters' types; unknown factors and grids of one value are refused."""
     if not grid:
         make(method, {})
@@ -101,20 +101,20 @@ def _range(text: str, values: str) -> list[str]:
     if step <= 0 or high < low:
         raise InputError(f"grid '{text}': the step must be above 0, and the high end not below the low one")
     count = int((high - low) / step) + 1
-    if count > MOST:
-        raise InputError(f"grid '{text}': {count:,} values are too many; at most {MOST:,} are tried")
+    if count > MOST_VALUES:
+        raise InputError(f"grid '{text}': {count:,} values are too many; at most {MOST_VALUES:,} are tried")
     return [format((low + i * step).normalize(), "f") for i in range(count)]
 
 
 # At the target a run may be off by the rounding of a sum.
-EQUAL = 1e-9
+AT_TARGET = 1e-9
 # Records that are enough to have a method's code loaded; none is too slow for so many.
-FEW = 16
+WARM_UP_RECORDS = 16
 
 _rehearsed: set[str] = set()
 
 
-def measured(
+def run_method(
     points: Points,
     k: int,
     method: str,
@@ -153,7 +153,7 @@ def measured(
     own = {name: value for name, value in settings.items() if name not in ("seed", "run")}
     start = time.process_time()
     process = begin(make(method, {**params, **own}), points, k, Run(seed=int(settings["seed"] or 0), threads=1))
-    improved = _advanced(process, steps, target)
+    improved = _run_to_end(process, steps, target)
     return {
         "sse": float(process.cost),
         "converged": int(getattr(process, "converged", improved)),
@@ -167,17 +167,17 @@ def _rehearse(method: str, points: Points, k: int) -> None:
     if method in _rehearsed:
         return
     _rehearsed.add(method)
-    process = begin(make(method, {}), points[: max(FEW, 2 * k)], k, Run(threads=1))
+    process = begin(make(method, {}), points[: max(WARM_UP_RECORDS, 2 * k)], k, Run(threads=1))
     if not process.finished:
         next(process.epochs())
 
 
-def _advanced(process: Process[Any], steps: int | None, target: float | None) -> int:
+def _run_to_end(process: Process[Any], steps: int | None, target: float | None) -> int:
     """Run a process to its end; the step that last made it better."""
     step = improved = 0
     least = float(process.cost)
     while not process.finished and (steps is None or step < steps):
-        if target is not None and least <= target * (1 + EQUAL):
+        if target is not None and least <= target * (1 + AT_TARGET):
             break
         next(process.epochs())
         step += 1
@@ -289,7 +289,7 @@ def sensitivity(
     SSE nor its convergence epoch can change any more.
     """
     need("statsmodels")
-    factors = checked(grid, method)
+    factors = check_grid(grid, method)
     fixed = dict(params or {})
     _check_enough(factors, whole("runs", runs, 1))
     settings = [
@@ -307,7 +307,7 @@ def sensitivity(
         "data": hashlib.sha256(points.tobytes()).hexdigest()[:16],
         "version": __version__,
     }
-    task = partial(measured, points, k, method, fixed, steps, optimum)
+    task = partial(run_method, points, k, method, fixed, steps, optimum)
     frame = run_all(task, settings, store=store, about=about, threads=threads, progress=progress)
     return analyse(frame, tuple(factors), optimum)
 

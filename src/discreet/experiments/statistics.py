@@ -1,12 +1,12 @@
-"""Which factors matter, and which of their values cannot be told apart: analysis of variance, Tukey, Scheffé.
+"""Statistical tests of studies: of factors (analysis of variance, Tukey, Scheffé) and of methods (Friedman and others).
 
-D. C. Montgomery, Design and Analysis of Experiments, 5th ed., Wiley (2000), chapters 3 and 5. Numbers come from
-statsmodels and scipy.
+Factors: which matter, and which of their values cannot be told apart. Methods: which is better over many cases, by
+ranks, Friedman's test, Wilcoxon's with Holm's correction, and Nemenyi's. Numbers come from statsmodels and scipy.
 
-Which of several methods is better over many cases: ranks, Friedman, Wilcoxon with Holm, Nemenyi.
-
-J. Demšar, Statistical comparisons of classifiers over multiple data sets, Journal of Machine Learning Research 7
-(2006) 1-30.
+References
+----------
+D. C. Montgomery, Design and Analysis of Experiments, 5th ed., Wiley (2000), chapters 3 and 5; J. Demšar, Statistical
+comparisons of classifiers over multiple data sets, Journal of Machine Learning Research 7 (2006) 1-30.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def anova(frame: pl.DataFrame, response: str, factors: Sequence[str], alpha: flo
     values = frame[response].to_numpy().astype(float)
     df = len(values) - 1 - sum(frame[factor].n_unique() - 1 for factor in varied)
     constant = float(values.std()) <= ROUNDING * max(1.0, float(abs(values).max()))
-    effects, error = ({}, 0.0) if constant or not varied or df < 1 else _fitted(frame, values, varied)
+    effects, error = ({}, 0.0) if constant or not varied or df < 1 else _fit(frame, values, varied)
     rows = []
     for factor in factors:
         squares, freedom, ratio, p = effects.get(factor, (0.0, frame[factor].n_unique() - 1, math.nan, 1.0))
@@ -95,7 +95,7 @@ def anova(frame: pl.DataFrame, response: str, factors: Sequence[str], alpha: flo
     return Anova(pl.DataFrame(rows), error, max(df, 0))
 
 
-def _fitted(
+def _fit(
     frame: pl.DataFrame, values: Any, factors: Sequence[str]
 ) -> tuple[dict[str, tuple[float, float, float, float]], float]:
     """Sum of squares, degrees of freedom, F and p of each factor, and the mean square of the rest."""

@@ -1,21 +1,17 @@
-"""What is searched for: a grouping, and which k of those allowed it is protected with, in one array.
+"""Groupings of attributes, the operators that vary them, and how many there are.
 
-A grouping of attributes in the one form that all its clones share.
+A grouping is an array: the group of each attribute, in the order of the attributes; groups are numbered 0, 1, … as
+they first appear, so that all clones have one form. In the words of the paper this is the object part; the group part
+follows from it. A candidate of a search is a grouping and which of the k allowed it is protected with, in one array.
 
-The group of each attribute, in the order of the attributes; groups are numbered 0, 1, … as they first appear. In the
-words of the paper this is the object part; the group part follows from it.
-
-Crossover and the five mutations of groupings: plain functions of parents and chance.
-
-The stored text of the paper breaks off in the middle of some definitions; what is left open there is chosen so that
-its remarks on the operators hold (which of them make clones, and when).
+Crossover and the five mutations are plain functions of parents and chance. The stored text of the paper breaks off in
+the middle of some definitions; what is left open there is chosen so that its remarks on the operators hold (which of
+them make clones, and when).
 
 References
 ----------
 The paper of 2013 on GOMM, the genetic optimizer for multivariate microaggregation, section 3.3; the crossover after
 E. Falkenauer, Genetic Algorithms and Grouping Problems, Wiley (1998).
-
-All groupings, where they are few enough to be looked at one by one.
 """
 
 from __future__ import annotations
@@ -65,7 +61,7 @@ def groups(labels: Labels) -> list[Group]:
     return [tuple(group) for group in members]
 
 
-def named(labels: Labels, names: Sequence[Name]) -> list[list[Name]]:
+def name_groups(labels: Labels, names: Sequence[Name]) -> list[list[Name]]:
     """The names of the attributes of each group."""
     return [[names[attribute] for attribute in group] for group in groups(labels)]
 

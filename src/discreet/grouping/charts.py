@@ -1,6 +1,6 @@
-"""Charts of a grouping: the front of trade-offs it was chosen from, and what each operator did to find it.
+"""Charts of a grouping: the front of loss and risk that it was chosen from, and what each operator did to find it.
 
-A chart of what each operator did to find a grouping, as in Figures 5 to 7 of the 2013 paper.
+The latter as in Figures 5 to 7 of the 2013 paper.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PANEL = (118, 84)
 # Generations on either side that a smooth line is the mean of.
-NEAR = 3
+SMOOTHED_OVER = 3
 BENT_TICKS = [-1000, -100, -10, 0, 10, 100]
 
 
@@ -61,7 +61,7 @@ def operators_chart(records: Sequence[Record]) -> alt.VConcatChart:
         "Unused: children discarded without having been a parent. Life time: generations a child survives. Efficacy: "
         "children better or worse",
         "than their parents. Efficiency: by how much the best, the mean and the worst child improves on its parents. "
-        f"Thick lines: means over {2 * NEAR + 1} generations.",
+        f"Thick lines: means over {2 * SMOOTHED_OVER + 1} generations.",
     ]
     chart: alt.VConcatChart = alt.vconcat(*panels, spacing=10).resolve_scale(color="independent", x="shared")
     return styled(chart.properties(title=alt.Title("What the operators did", subtitle=subtitle)))
@@ -80,7 +80,10 @@ def _panel(lines: Sequence[Record], title: str, *, bent: bool = False) -> list[a
     base = (
         alt.Chart(alt.InlineData(values=list(lines)))
         .transform_window(
-            smooth="mean(value)", frame=[-NEAR, NEAR], groupby=["operator", "kind"], sort=[alt.SortField("generation")]
+            smooth="mean(value)",
+            frame=[-SMOOTHED_OVER, SMOOTHED_OVER],
+            groupby=["operator", "kind"],
+            sort=[alt.SortField("generation")],
         )
         .encode(color=alt.Color("kind:N", scale=hues, legend=legend))
     )
@@ -104,12 +107,6 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-if TYPE_CHECKING:
-    import altair as alt
-
-
-__all__ = ["front_chart", "operators_chart"]
-
 WIDTH, HEIGHT = 640, 420
 
 
@@ -129,9 +126,9 @@ def front_chart(
     """
     import altair as alt
 
-    front = [_told(point) for point in sorted(points, key=lambda point: (point["il"], -point["dr"]))]
-    others = _named(rivals or {})
-    ring = [] if chosen is None else [_told(chosen) | {"name": "chosen", "chosen": True}]
+    front = [_row(point) for point in sorted(points, key=lambda point: (point["il"], -point["dr"]))]
+    others = _merge_equals(rivals or {})
+    ring = [] if chosen is None else [_row(chosen) | {"name": "chosen", "chosen": True}]
     every = [*front, *others, *ring]
     across, down = _domain(row["il"] for row in every), _domain(row["dr"] for row in every)
     x = alt.X("il:Q", title="Information loss (IL), %", scale=alt.Scale(domain=across, nice=False))
@@ -154,7 +151,7 @@ def front_chart(
     def layer(rows: Sequence[Record]) -> alt.Chart:
         return alt.Chart(alt.InlineData(values=list(rows))).encode(x=x, y=y, tooltip=tips)
 
-    labels = _texts([*ring, *others], every, across, down)
+    labels = _place_labels([*ring, *others], every, across, down)
     layers = [
         layer(front).mark_line(color=GREY, strokeWidth=1.2, interpolate="step-after", opacity=0.7),
         layer(front).mark_circle(size=52, opacity=0.95).encode(color=hue),
@@ -175,7 +172,7 @@ def front_chart(
     return styled(alt.LayerChart(layer=layers).properties(width=WIDTH, height=HEIGHT, title=title))
 
 
-def _told(point: Record) -> dict[str, Any]:
+def _row(point: Record) -> dict[str, Any]:
     """A point as a chart takes it."""
     groups = point.get("groups") or []
     il, dr = float(point["il"]), float(point["dr"])
@@ -190,18 +187,18 @@ def _told(point: Record) -> dict[str, Any]:
     }
 
 
-def _named(rivals: Mapping[str, Record]) -> list[dict[str, Any]]:
+def _merge_equals(rivals: Mapping[str, Record]) -> list[dict[str, Any]]:
     """The rivals, those with the same loss and risk as one point under all their names."""
     by_place: dict[tuple[float, float], dict[str, Any]] = {}
     for name, rival in rivals.items():
-        told = _told(rival)
-        known = by_place.setdefault((round(told["il"], 9), round(told["dr"], 9)), told | {"name": name})
+        row = _row(rival)
+        known = by_place.setdefault((round(row["il"], 9), round(row["dr"], 9)), row | {"name": name})
         if known["name"] != name:
             known["name"] += f" = {name}"
     return list(by_place.values())
 
 
-def _texts(
+def _place_labels(
     named: Sequence[Record], every: Sequence[Record], across: tuple[float, float], down: tuple[float, float]
 ) -> list[dict[str, Any]]:
     """The labels that find a place, where they stand and where a line leads from them to their point."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError
 from discreet.evolution.parallel import mapped
 from discreet.grouping.candidates import Group, Labels, groups
-from discreet.grouping.parts import Inner, Part, part_of
+from discreet.grouping.parts import Inner, Part, protect_group
 from discreet.grouping.space import Space
 from discreet.kernels.space.group_linkage import chances, fill_distances, nearest_records
 from discreet.measures.choices import Choices
@@ -139,7 +139,7 @@ class Evaluator:
 
     def _protect(self, group: Group) -> Part | InputError:
         try:
-            return part_of(self.space, group, self.k, self.inner, self.choices)
+            return protect_group(self.space, group, self.k, self.inner, self.choices)
         except InputError as error:  # too few records with a missing pattern, say; other groups may do
             return error
 
@@ -314,6 +314,10 @@ class Cache(Generic[Key, Value]):
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def items(self) -> list[tuple[Key, Value]]:
+        """All that is kept; what was not asked for longest comes first."""
+        return [(key, value) for key, (value, _) in self._kept.items()]
 
     def get(self, key: Key) -> Value | None:
         """What is kept under a key, if it is."""

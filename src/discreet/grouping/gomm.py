@@ -1,14 +1,9 @@
-"""The methods `gomm` and `d-gomm`.
-
-How many clones of one grouping a population may have.
-
-Generations in which each operator has a stream of chance of its own, and clones have limited room.
-"""
+"""The methods `gomm` and `d-gomm`: genetic algorithms on groupings of attributes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
@@ -18,7 +13,7 @@ import numpy as np
 from discreet.errors import InputError, one_of, whole
 from discreet.evolution.genetic import Generational
 from discreet.evolution.population import Birth, Listener, Member
-from discreet.evolution.process import Process
+from discreet.evolution.process import Search
 from discreet.evolution.variation import Operator
 from discreet.grouping.candidates import (
     MUTATIONS,
@@ -78,20 +73,53 @@ class Gomm:
         one_of("start", self.start, ("rivals", "random"))
 
     @property
-    def waits(self) -> int | None:
-        """Generations without success after which an operator is applied no more; None for never."""
+    def idle_limit(self) -> int | None:
+        """Generations without a better child after which an operator is applied no more; None for never."""
         return None
 
-    def initial(self, rivals: Iterable[Labels], attributes: int, ks: int, rng: np.random.Generator) -> list[Candidate]:
-        """The candidates to begin with: the rivals at each k unless all are to be random, and random ones."""
+    @property
+    def seeks_front(self) -> bool:
+        """Whether the whole front of loss and risk is sought, not the best score."""
+        return False
 
+    def search(
+        self, objective: Objective, rivals: Iterable[Labels], seed: int, listeners: Iterable[Listener] = ()
+    ) -> Search[Candidate]:
+        """Begin the search.
+
+        Parameters
+        ----------
+        objective : Objective
+            What is to be small.
+        rivals : iterable of groupings
+            The ad-hoc groupings.
+        seed : int
+            Seed of every random choice.
+        listeners : iterable of callables
+            Told each birth and each survival.
+        """
+        rng = np.random.default_rng(seed)
+        return Streams(
+            self.draw_initial(objective, rivals, rng),
+            objective.evaluate,
+            self.operators(),
+            rng=rng,
+            patience=self.idle_limit,
+            generations=self.generations,
+            key=candidate_key,
+            copies=self.copies,
+            listeners=listeners,
+        )
+
+    def draw_initial(self, objective: Objective, rivals: Iterable[Labels], rng: np.random.Generator) -> list[Candidate]:
+        """The candidates to begin with: the rivals at each k unless all are to be random, and random ones."""
+        attributes, ks = objective.attributes, len(objective.ks)
         known = [] if self.start == "random" else [candidate(labels, k) for k in range(ks) for labels in rivals]
         missing = max(self.population - len(known), 0)
         return known + [candidate(random_grouping(attributes, rng), int(rng.integers(ks))) for _ in range(missing)]
 
     def operators(self, ks: int = 1) -> list[Operator[Candidate]]:
         """Crossover, the mutations, and where there are several k one that changes it."""
-
         made: list[Operator[Candidate]] = []
         if self.crossovers:
             made.append(Operator("crossover", cross, parents=2, children=2, times=self.crossovers))
@@ -100,27 +128,6 @@ class Gomm:
         if ks > 1:
             made.append(Operator("change of k", change_k(ks), times=max(self.mutations, 1)))
         return made
-
-    def process(
-        self,
-        objective: Objective,
-        initial: Sequence[Candidate],
-        rng: np.random.Generator,
-        listeners: Iterable[Listener] = (),
-    ) -> Process[Candidate]:
-        """Begin the search."""
-
-        return Streams(
-            initial,
-            objective.evaluate,
-            self.operators(),
-            rng=rng,
-            patience=self.waits,
-            generations=self.generations,
-            key=candidate_key,
-            copies=self.copies,
-            listeners=listeners,
-        )
 
 
 @dataclass(frozen=True)
@@ -147,15 +154,15 @@ class DGomm(Gomm):
         whole("patience", self.patience, 1)
 
     @property
-    def waits(self) -> int | None:
-        """Generations without success after which an operator is applied no more."""
+    def idle_limit(self) -> int | None:
+        """Generations without a better child after which an operator is applied no more."""
         return self.patience
 
 
 Members = list[Member[Candidate]]
 
 
-def told_apart(members: Iterable[Member[Candidate]], copies: int) -> tuple[Members, Members]:
+def split_clones(members: Iterable[Member[Candidate]], copies: int) -> tuple[Members, Members]:
     """Members without too many clones, and those that are too many.
 
     Parameters
@@ -195,7 +202,7 @@ class Streams(Generational[Candidate]):
         self._seed = int(self._rng.integers(2**63))
 
     def _clones_last(self, members: list[Member[Candidate]]) -> list[Member[Candidate]]:
-        first, others = told_apart(members, self._copies)
+        first, others = split_clones(members, self._copies)
         return first + others
 
     def _breed(self, operators: Iterable[Operator[Candidate]]) -> list[tuple[Member[Candidate], Birth]]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import ColumnKeywords, Config, SearchKeywords, load, sort_keywords, takes
 from discreet.errors import InputError, whole
 from discreet.measures.choices import Choices, LinkageKeywords
+from discreet.text import silent
 
 if TYPE_CHECKING:
     from discreet.grouping.result import Grouping
     from discreet.microdata.options import Settings
 
-# Above so many records linkage is estimated on a sample.
-LARGE = 10_000
-SAMPLE = 2_000
+# Above so many records linkage is estimated on a sample of so many, and `tour` is the partition method.
+SAMPLED_ABOVE, SAMPLE = 10_000, 2_000
 # Up to so many records a step has the paper's size; above, it has less the more there are, so that it does not last.
-MEDIUM = 2_000
+FULL_STEP_RECORDS = 2_000
+# What may be kept of groups of columns that were met before.
 MEGABYTES = 2_000
 
 
@@ -129,33 +131,30 @@ def group(
     from dataclasses import asdict
 
     from discreet.data.dataset import accept
-    from discreet.grouping.evaluator import Evaluator
-    from discreet.grouping.objective import Objective, Weights
+    from discreet.grouping.objective import Weights
     from discreet.grouping.parts import Inner
     from discreet.grouping.result import Grouping
-    from discreet.grouping.rivals import rivals
-    from discreet.grouping.search import account, compile_kernels, search
+    from discreet.grouping.search import Plan, account, compile_kernels, search
     from discreet.grouping.space import Space
     from discreet.methods import make
     from discreet.microdata.protection import declare, read_attributes
 
     columns, linkage, options = sort_keywords(group, keywords, ColumnKeywords, LinkageKeywords, SearchKeywords)
     config, checkpoint = options.pop("config", None), options.pop("checkpoint", None)
-    if checkpoint is not None:
-        raise InputError("checkpoint: a search for groupings cannot be kept yet")
-    tell = progress or _silent
+    tell = progress or silent
     said = Config() if config is None else load(config)
-    ks = _several(k, said, method)
+    ks = _values_of_k(k, said, method)
     settings = _settings(said, k=ks[0], missing=columns.get("missing"), **options)
     given = dict(params or {}) | ({} if start is None else {"start": start})
     make(method, given, "grouping")
+    room = whole("memory", memory, 0) * 1_000_000
     score = Weights(loss_weight, risk_weight)
     choices = Choices.of(linkage, settings.seed)
     tell("reading", 0.0)
     dataset = accept(data)
     declarations = declare(dataset, said, **columns)
     choices.check_known(declarations.names("quasi"))
-    large = dataset.frame.height > LARGE
+    large = dataset.frame.height > SAMPLED_ABOVE
     name = inner or said.options.get("method") or ("tour" if large else "mdav")
     inside = Inner.named(
         name,
@@ -167,32 +166,27 @@ def group(
     space = Space(dataset, tuple(attributes), tuple(declarations.names("by")))
     for each in ks:
         space.strata(each)  # too large a k is told before the search
-    given = _fewer(dataset.frame.height, method) | given
+    given = _shrink_steps(dataset.frame.height, method) | given
     if large:
-        choices = _sampled(choices, notes)
+        choices = _sample_linkage(choices, notes)
     if not any(attribute.kind == "numeric" for attribute in attributes):
         notes.append("no quasi-identifier is numeric: the risk is linkage alone, without interval disclosure")
+    plan = Plan(space, ks, method, make(method, given, "grouping"), inside, score, choices, settings)
     tell("compiling", 0.0)
     compile_kernels(space, inside, settings.k)
-    room = whole("memory", memory, 0) * 1_000_000 // len(ks)
-    evaluators = [Evaluator(space, each, inside, choices, memory=room, threads=settings.threads) for each in ks]
-    objective = Objective(evaluators, score)
-    chosen = make(method, given, "grouping")
-    found = search(chosen, objective, rivals(space), space.names, settings, lambda share: tell("searching", share))
-    evidence = account(
-        dataset, declarations, attributes, settings, ks, method, chosen, inside, score, choices, objective, found, notes
-    )
+    kept = None if checkpoint is None else Path(checkpoint)
+    found = search(plan, room, lambda share: tell("searching", share), kept)
     return Grouping(
         **asdict(found.best),
         front=found.front,
-        hypervolume=objective.front.hypervolume,
+        hypervolume=found.hypervolume,
         rivals=found.rivals,
         operators=found.operators,
-        evidence=evidence,
+        evidence=account(plan, declarations, found, notes),
     )
 
 
-def _several(k: int | Sequence[int] | None, said: Config, method: str) -> list[int]:
+def _values_of_k(k: int | Sequence[int] | None, said: Config, method: str) -> list[int]:
     """The values of k, ascending; more than one only where the front reaches over them."""
     given = said.options.get("k") if k is None else k
     if given is None:
@@ -216,14 +210,14 @@ def _settings(said: Config, **given: Any) -> Settings:
     return Settings.settle(replace(said, options=kept), **given)
 
 
-def _fewer(records: int, method: str) -> dict[str, int]:
+def _shrink_steps(records: int, method: str) -> dict[str, int]:
     """Population, crossovers, mutations and clones where there are too many records for the paper's."""
-    share = max(0.1, MEDIUM / records)
+    share = max(0.1, FULL_STEP_RECORDS / records)
     usual = {"population": 200, "crossovers": 25, "mutations": 10} | ({} if method == "pareto" else {"copies": 20})
     return {} if share >= 1 else {name: round(share * number) for name, number in usual.items()}
 
 
-def _sampled(choices: Any, notes: list[str]) -> Any:
+def _sample_linkage(choices: Any, notes: list[str]) -> Any:
     """Linkage on a sample, said so, unless the call has chosen its size."""
     from dataclasses import replace
 
@@ -231,7 +225,3 @@ def _sampled(choices: Any, notes: list[str]) -> Any:
         notes.append(f"linkage was estimated on {SAMPLE:,} records, always the same ones")
         return replace(choices, sample=SAMPLE)
     return choices
-
-
-def _silent(_stage: str, _fraction: float) -> None:
-    """Listen to nothing."""

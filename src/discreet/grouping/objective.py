@@ -1,6 +1,6 @@
-"""What a search makes small: the score of a candidate. By the way, all that is worth choosing is kept.
+"""The objective of a grouping search: the score of a candidate, a weighted mean of loss and risk, and the Pareto front.
 
-The front of trade-offs: what loses less than everything that risks no more.
+A candidate is on the front if no other that was met loses no more and risks no more.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+import numpy as np
 
 from discreet.errors import InputError
+from discreet.evolution.process import State
 from discreet.grouping.candidates import Candidate, candidate_key
 from discreet.grouping.evaluator import Cache, Evaluator, Figures
 
@@ -108,7 +111,7 @@ class Weights:
 
 
 class Objective:
-    """Judges candidates.
+    """Scores candidates and records the Pareto front.
 
     Parameters
     ----------
@@ -124,6 +127,21 @@ class Objective:
         self.evaluations = 0
         self._known: Cache[bytes, Figures] = Cache(REMEMBERED)
 
+    @property
+    def attributes(self) -> int:
+        """How many attributes are grouped."""
+        return len(self.evaluators[0].space.attributes)
+
+    @property
+    def ks(self) -> list[int]:
+        """The values of k allowed."""
+        return [evaluator.k for evaluator in self.evaluators]
+
+    @property
+    def undominated(self) -> float:
+        """The share of all combinations of loss and risk, in percent, that the front does not dominate."""
+        return 100.0 - self.front.hypervolume
+
     def evaluate(self, candidates: Sequence[Candidate]) -> list[float]:
         """The scores of candidates, infinite for those that cannot be protected; the front takes note of all."""
         figures = self.figures(candidates)
@@ -138,9 +156,42 @@ class Objective:
         for place, evaluator in enumerate(self.evaluators):
             fresh = {name: one for name, one in zip(keys, candidates, strict=True) if one[0] == place}
             fresh = {name: one for name, one in fresh.items() if found[name] is None}
-            judged = evaluator.figures([one[1:] for one in fresh.values()])
+            measured = evaluator.figures([one[1:] for one in fresh.values()])
             self.evaluations += len(fresh)
-            for name, own in zip(fresh, judged, strict=True):
+            for name, own in zip(fresh, measured, strict=True):
                 found[name] = own
                 self._known.put(name, own, 1)
         return [figures for name in keys if (figures := found[name]) is not None]
+
+    def refusal(self, one: Candidate) -> InputError:
+        """Why a candidate cannot be protected."""
+        evaluator = self.evaluators[int(one[0])]
+        evaluator.figures([one[1:]])
+        assert evaluator.refusal is not None  # its score is infinite
+        return evaluator.refusal
+
+    def save(self) -> State:
+        """The front, and the figures of all candidates remembered."""
+        known, trades = self._known.items(), self.front.trades
+        keys = np.frombuffer(b"".join(name for name, _ in known), np.int16)
+        return {
+            "evaluations": self.evaluations,
+            "known": keys.reshape(len(known), self.attributes + 1),
+            "figures": np.array([_numbers(found) for _, found in known], np.float64),
+            "front": np.array([trade.what for trade in trades], np.int16),
+            "trades": np.array([(trade.il, trade.dr) for trade in trades], np.float64),
+        }
+
+    def load(self, state: State) -> None:
+        """Take over what another one with the same evaluators has saved."""
+        kept = cast("dict[str, Any]", state)
+        self.evaluations = int(kept["evaluations"])
+        self._known = Cache(REMEMBERED)
+        for one, (il, dld, interval) in zip(kept["known"], kept["figures"].tolist(), strict=True):
+            self._known.put(candidate_key(one), Figures(il, dld, None if math.isnan(interval) else interval), 1)
+        pairs = zip(kept["front"], kept["trades"].tolist(), strict=True)
+        self.front.trades = [Trade(il, dr, one) for one, (il, dr) in pairs]
+
+
+def _numbers(found: Figures) -> tuple[float, float, float]:
+    return found.il, found.dld, math.nan if found.id is None else found.id

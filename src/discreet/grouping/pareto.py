@@ -1,18 +1,14 @@
-"""The method `pareto`.
-
-Who dominates whom among points of loss and risk, and how crowded it is round them: plain functions on arrays.
+"""The method `pareto`: a genetic algorithm by non-dominated sorting for the front of loss and risk.
 
 References
 ----------
 K. Deb, A. Pratap, S. Agarwal, T. Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II, IEEE
 Transactions on Evolutionary Computation 6 (2002) 182-197.
-
-A genetic process that makes two things small at once: loss and risk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -20,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.population import Listener, Member, Options, Population
-from discreet.evolution.process import Process, State
+from discreet.evolution.process import Search
 from discreet.evolution.variation import Operator
-from discreet.grouping.candidates import Candidate, candidate_key
-from discreet.grouping.gomm import Gomm, told_apart
+from discreet.grouping.candidates import Candidate, Labels, candidate_key
+from discreet.grouping.gomm import Gomm, split_clones
 from discreet.grouping.objective import Objective
 
 
@@ -49,19 +45,20 @@ class Pareto(Gomm):
 
     copies: int = 1
 
-    def process(
-        self,
-        objective: Objective,
-        initial: Sequence[Candidate],
-        rng: np.random.Generator,
-        listeners: Iterable[Listener] = (),
-    ) -> Process[Candidate]:
-        """Begin the search."""
+    @property
+    def seeks_front(self) -> bool:
+        """Whether the whole front of loss and risk is sought, not the best score."""
+        return True
 
+    def search(
+        self, objective: Objective, rivals: Iterable[Labels], seed: int, listeners: Iterable[Listener] = ()
+    ) -> Search[Candidate]:
+        """Begin the search; parameters as for `gomm`."""
+        rng = np.random.default_rng(seed)
         return NonDominated(
-            initial,
+            self.draw_initial(objective, rivals, rng),
             objective,
-            self.operators(len(objective.evaluators)),
+            self.operators(len(objective.ks)),
             rng=rng,
             generations=self.generations,
             key=candidate_key,
@@ -74,7 +71,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def ranks(points: Floats) -> Ints:
+def rank_fronts(points: Floats) -> Ints:
     """0 for points that no other dominates, 1 for those that only these dominate, and so on.
 
     Parameters
@@ -86,17 +83,17 @@ def ranks(points: Floats) -> Ints:
     no_more = (points[:, None, :] <= points[None, :, :]).all(axis=2)
     less = (points[:, None, :] < points[None, :, :]).any(axis=2)
     dominates = np.logical_and(no_more, less)
-    found = np.full(n, -1)
+    levels = np.full(n, -1)
     level = 0
-    while (found < 0).any():
-        left = found < 0
-        found[left & ~dominates[left].any(axis=0)] = level
+    while (levels < 0).any():
+        left = levels < 0
+        levels[left & ~dominates[left].any(axis=0)] = level
         level += 1
-    return found
+    return levels
 
 
-def crowding(points: Floats, rank: Ints) -> Floats:
-    """How far apart the neighbours of a point in its front are; infinite at the ends. Far apart is good.
+def crowding_distance(points: Floats, rank: Ints) -> Floats:
+    """The crowding distance: how far apart the neighbours of a point in its front are; infinite at the ends.
 
     Parameters
     ----------
@@ -105,20 +102,20 @@ def crowding(points: Floats, rank: Ints) -> Floats:
     rank : array of int
         The front of each point.
     """
-    room = np.zeros(len(points))
+    distance = np.zeros(len(points))
     for level in np.unique(rank):
         members = np.flatnonzero(rank == level)
         for column in range(points.shape[1]):
             order = members[np.argsort(points[members, column], kind="stable")]
             values = points[order, column]
-            room[order[[0, -1]]] = np.inf
+            distance[order[[0, -1]]] = np.inf
             if values[0] < values[-1] < np.inf:
-                room[order[1:-1]] += (values[2:] - values[:-2]) / (values[-1] - values[0])
-    return room
+                distance[order[1:-1]] += (values[2:] - values[:-2]) / (values[-1] - values[0])
+    return distance
 
 
 class NonDominated(Population[Candidate]):
-    """Generations by non-dominated sorting: the better fronts live on, of the last one those with more room.
+    """Generations by non-dominated sorting: the better fronts survive, of the last one those with fewer neighbours.
 
     Its cost is the share of all combinations of loss and risk, in percent, that the front found so far does not
     dominate.
@@ -157,23 +154,23 @@ class NonDominated(Population[Candidate]):
     @property
     def cost(self) -> float:
         """Share of all trade-offs, in percent, that nothing found so far dominates."""
-        return 100.0 - self._objective.front.hypervolume
+        return self._objective.undominated
 
     def _succeed(self) -> None:
-        self._preference = self._preferred(self.members)
+        self._preference = self._ranks(self.members)
         applied = [operator for operator in self.operators for _ in range(int(operator.times))]
         children = [child for child, _ in self._breed(applied)]
-        pool, clones = told_apart([*self.members, *children], self._copies)
+        pool, clones = split_clones([*self.members, *children], self._copies)
         pool += clones[: max(self._size - len(pool), 0)]
-        order = np.argsort(self._preferred(pool), kind="stable")
+        order = np.argsort(self._ranks(pool), kind="stable")
         self.members = [pool[place] for place in order[: self._size]]
 
-    def _preferred(self, members: list[Member[Candidate]]) -> NDArray[np.float64]:
+    def _ranks(self, members: list[Member[Candidate]]) -> NDArray[np.float64]:
         """Places in the order of preference, 0 for the best: by front, then by room."""
         figures = self._objective.figures([member.individual for member in members])
         points = np.array([[found.il, found.dr] for found in figures])
-        rank = ranks(points)
-        order = np.lexsort((-crowding(points, rank), rank))
+        rank = rank_fronts(points)
+        order = np.lexsort((-crowding_distance(points, rank), rank))
         places = np.empty(len(members))
         places[order] = np.arange(len(members))
         return places
@@ -183,8 +180,3 @@ class NonDominated(Population[Candidate]):
         drawn = rng.integers(self._size, size=(count, 2))
         winners: NDArray[np.int64] = drawn[np.arange(count), np.argmin(self._preference[drawn], axis=1)]
         return winners
-
-    def _restore(self, state: State) -> None:
-        """Go on from a saved state; the front starts anew from the members."""
-        super()._restore(state)
-        self._objective.evaluate([member.individual for member in self.members])

@@ -1,7 +1,4 @@
-"""A group of attributes, protected: its clusters of records, what they are replaced by, what that loses and tells.
-
-The partition method that is run inside: on each group of attributes, within each class of records.
-"""
+"""One group of attributes, protected on its own by a partition method, and what that loses and discloses."""
 
 from __future__ import annotations
 
@@ -67,7 +64,7 @@ class Part:
         return sum(array.nbytes for array in arrays if array is not None)
 
 
-def part_of(space: Space, group: Group, k: int, inner: Inner, choices: Choices) -> Part:
+def protect_group(space: Space, group: Group, k: int, inner: Inner, choices: Choices) -> Part:
     """Protect a group of attributes on its own, and measure what that adds.
 
     Parameters
@@ -87,7 +84,7 @@ def part_of(space: Space, group: Group, k: int, inner: Inner, choices: Choices) 
     kept = space.kept(group, classes)
     labels = inner.assign(space.to_partition(group, kept), classes.rows, k)
     rows = labels.astype(np.int32)
-    written = _written(space, group, kept, labels, rows)
+    written = _release_values(space, group, kept, labels, rows)
     columns = space.columns(group)
     places = np.zeros((len(written), len(columns)))
     start = 0
@@ -96,11 +93,11 @@ def part_of(space: Space, group: Group, k: int, inner: Inner, choices: Choices) 
         axis.place(written[:, place], places[:, start : start + axis.width])
         start += axis.width
     loss = lost(space.points, columns, space.weights[columns], space.gaps, places, rows)
-    hits, disclosed = _disclosed(space, group, written, rows, choices)
+    hits, disclosed = _disclosure(space, group, written, rows, choices)
     return Part(group, rows, written, np.ascontiguousarray(places.T), columns, loss, hits, disclosed)
 
 
-def _written(
+def _release_values(
     space: Space, group: Group, kept: Sequence[Attribute], labels: NDArray[np.int64], rows: NDArray[np.int32]
 ) -> Floats:
     """The values released for each cluster, by each attribute's own aggregate, as they will be written."""
@@ -116,7 +113,7 @@ def _written(
     return written
 
 
-def _disclosed(
+def _disclosure(
     space: Space, group: Group, written: Floats, rows: NDArray[np.int32], choices: Choices
 ) -> tuple[int, NDArray[np.bool_] | None]:
     """How many numeric values are within their intervals; and, if records count, which records are wholly."""

@@ -1,8 +1,6 @@
-"""What `group` hands out: a grouping with its measures, the front it was chosen from, and how it was found.
+"""The result of `group`: a grouping with its measures, the front it was chosen from, and how it was found.
 
-A grouping in words, for a data steward.
-
-What the operators did, as a file: data or a picture.
+It writes itself: in words for a data steward, as TOML for `protect`, and what the operators did as data or a picture.
 """
 
 from __future__ import annotations
@@ -189,18 +187,18 @@ class Grouping(Point):
     def summary(self, files: Sequence[Path] = ()) -> str:
         """The grouping in words, and where it was written to."""
 
-        return words(self, files)
+        return summarize(self, files)
 
     def __repr__(self) -> str:
         groups = f"{len(self.groups)} {'group' if len(self.groups) == 1 else 'groups'}"
         return f"Grouping into {groups}, k = {self.k}, score {self.score:.2f} (IL {self.il:.2f} %, DR {self.dr:.2f} %)"
 
 
-# Points of a front that are shown.
-SHOWN = 12
+# Points of a front that the summary shows.
+POINTS_SHOWN = 12
 
 
-def words(found: Grouping, files: Sequence[Path] = ()) -> str:
+def summarize(found: Grouping, files: Sequence[Path] = ()) -> str:
     """What was found, what it loses and risks, what else there is, and how to go on."""
     account = found.evidence
     given, search, parameters = account["input"], account["search"], account["parameters"]
@@ -233,13 +231,13 @@ def words(found: Grouping, files: Sequence[Path] = ()) -> str:
             lines += entry("" if position else "Files", str(path))
         # On one line, to be copied; the columns are said as they were here.
         lines.append(
-            f"{'Next':<{MARGIN}}discreet protect {given['file']} … --k {found.k} {_as_judged(found, files[0])}"
+            f"{'Next':<{MARGIN}}discreet protect {given['file']} … --k {found.k} {_replay_options(found, files[0])}"
         )
     return "\n".join(lines)
 
 
-def _as_judged(found: Grouping, grouping: Path) -> str:
-    """The options that make the release whose loss and risk were told."""
+def _replay_options(found: Grouping, grouping: Path) -> str:
+    """The options that make the release whose loss and risk are in the summary."""
     inner, seed = found.evidence["parameters"]["inner"], found.evidence["search"]["seed"]
     replay = "" if inner["steps"] is None else f" --steps {inner['steps']} --seed {seed}"
     return f"--grouping {grouping} --method {inner['method']}{replay} -o RELEASE"
@@ -271,19 +269,19 @@ def _front(found: Grouping) -> list[str]:
     lines = entry(
         "Front", f"{len(points)} groupings that no other beats in both, hypervolume {found.hypervolume:.2f} %; of these"
     )
-    step = max(1.0, (len(points) - 1) / (SHOWN - 1))
-    shown = sorted({round(place * step) for place in range(SHOWN) if round(place * step) < len(points)})
-    return lines + [line for place in shown for line in entry("", _told(*points[place]))]
+    step = max(1.0, (len(points) - 1) / (POINTS_SHOWN - 1))
+    shown = sorted({round(place * step) for place in range(POINTS_SHOWN) if round(place * step) < len(points)})
+    return lines + [line for place in shown for line in entry("", _describe(*points[place]))]
 
 
-def _told(number: int, point: Point) -> str:
+def _describe(number: int, point: Point) -> str:
     return (
         f"{number:>4}: k {point.k:>3}  IL {point.il:6.2f}  DR {point.dr:6.2f}  score {point.score:6.2f}  "
         f"groups {len(point.groups)}"
     )
 
 
-COLUMNS = {
+OPERATOR_COLUMNS = {
     "generation": int,
     "operator": str,
     "born": int,
@@ -319,5 +317,5 @@ def write_operators(records: Sequence[Mapping[str, Any]], path: Path, *, force: 
 
     format_name = check_writable_format(path)
     with AtomicFiles([path], force=force) as files:
-        write(pl.DataFrame(records, schema=COLUMNS), files.temporary(path), format_name=format_name)
+        write(pl.DataFrame(records, schema=OPERATOR_COLUMNS), files.temporary(path), format_name=format_name)
     return path

@@ -1,4 +1,4 @@
-"""The data that groupings are made of: records as a partition method sees them, and as an intruder does."""
+"""The records that groupings protect: as a partition method compares them, and as an intruder does."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def inline(frame: pl.DataFrame) -> alt.InlineData:
 LETTER, LINE, POINT = 5.9, 14.0, 6.0
 RINGS = (12.0, 20.0, 30.0, 42.0, 56.0, 72.0)
 # A label within this distance needs no line to its point.
-NEAR = 15.0
+NO_LINE_WITHIN = 15.0
 # Orders of placing that are tried at most.
 ORDERS = 30
 # Right first, as one reads, then all round.
@@ -166,7 +166,7 @@ class _Box:
     def nearest(self, x: float, y: float) -> tuple[float, float] | None:
         """Its point that is nearest to another, if that is some way off."""
         end = min(max(x, self.left), self.right), min(max(y, self.top), self.bottom)
-        return end if math.dist(end, (x, y)) > NEAR else None
+        return end if math.dist(end, (x, y)) > NO_LINE_WITHIN else None
 
 
 def label_places(

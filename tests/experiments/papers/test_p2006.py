@@ -24,7 +24,7 @@ from discreet.experiments.papers.p2006.runs import (
     representatives,
     uniform,
 )
-from discreet.experiments.sensitivity import measured, proven
+from discreet.experiments.sensitivity import proven, run_method
 from discreet.microdata.partition import partition
 
 pytest.importorskip("statsmodels")
@@ -36,7 +36,7 @@ def test_eleven_records_find_the_optimum_in_nine_runs_of_ten(name: str) -> None:
     optimum = proven(points, K)
     assert optimum is not None
     found = [
-        measured(points, K, "genetic", {}, None, optimum, {"run": 1, "seed": seed, "mutation": rate})["sse"]
+        run_method(points, K, "genetic", {}, None, optimum, {"run": 1, "seed": seed, "mutation": rate})["sse"]
         for seed, rate in enumerate(np.repeat([0.1, 0.3, 0.6, 1.0], 5).tolist())
     ]
     assert np.mean(np.array(found) <= optimum * (1 + 1e-9)) >= 0.9
@@ -54,7 +54,7 @@ def test_the_shape_of_table_2() -> None:
     # One run in place of hundreds: below MDAV with 20 records, above it with 100, as published.
     for name, below in (("20x2", True), ("100x2", False)):
         points = uniform(TESTS[name].n, 2, 1)
-        sse = measured(points, K, "genetic", {"generations": 3_000}, None, None, {"run": 1, "seed": 1})["sse"]
+        sse = run_method(points, K, "genetic", {"generations": 3_000}, None, None, {"run": 1, "seed": 1})["sse"]
         assert (sse < partition(points, k=K, method="mdav").sse) is below
 
 

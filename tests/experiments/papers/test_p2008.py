@@ -14,13 +14,13 @@ from discreet.experiments.papers.p2008.runs import (
     GRID,
     MACRO,
     SMALL,
-    clustered,
     companies,
+    draw_clustered,
+    draw_scattered,
     missing,
-    partitioned,
     points,
-    scattered,
-    timed,
+    run_partition,
+    time_method,
 )
 from discreet.experiments.papers.paper import Budget
 from discreet.experiments.records import literature
@@ -41,9 +41,9 @@ def settings(data: str, method: str, **more: str | int) -> dict[str, str | int]:
 def test_two_step_is_never_worse_than_mdav_and_gains_far_more_on_clusters() -> None:
     gains: dict[str, list[float]] = {}
     for data in SMALL:
-        mdav = partitioned(settings(data, "mdav"))["sse"]
+        mdav = run_partition(settings(data, "mdav"))["sse"]
         for size in MACRO:
-            found = partitioned(settings(data, "two-step", K=size, inner="memetic"))
+            found = run_partition(settings(data, "two-step", K=size, inner="memetic"))
             assert found["sse"] <= mdav * (1 + 1e-9)
             gains.setdefault(data, []).append(1 - found["sse"] / mdav)
     # Published: 33.7 % and 6.7 % on average.
@@ -51,25 +51,25 @@ def test_two_step_is_never_worse_than_mdav_and_gains_far_more_on_clusters() -> N
 
 
 def test_a_few_generations_do_no_harm_either() -> None:
-    mdav = partitioned(settings("Clustered", "mdav"))["sse"]
-    found = partitioned(settings("Clustered", "two-step", K=12, inner="genetic", generations=100))
+    mdav = run_partition(settings("Clustered", "mdav"))["sse"]
+    found = run_partition(settings("Clustered", "two-step", K=12, inner="genetic", generations=100))
     assert found["sse"] < mdav
     assert found["macro"] == 1000 // 3 // 4
 
 
 def test_the_generated_data_are_what_the_chapter_says() -> None:
-    for made in (scattered(3), clustered(3)):
+    for made in (draw_scattered(3), draw_clustered(3)):
         assert made.shape == (1000, 2)
         assert made.mean(axis=0) == pytest.approx([0, 0], abs=1e-9)
         assert total_sse(made) == pytest.approx(2000)  # standardised with ddof 0
     # In clusters of 3 to 5 the second nearest record is near, the sixth is not.
     near = {
         name: np.median(cKDTree(made).query(made, 7)[0], axis=0)
-        for name, made in (("c", clustered(3)), ("s", scattered(3)))
+        for name, made in (("c", draw_clustered(3)), ("s", draw_scattered(3)))
     }
     assert near["c"][6] / near["c"][2] > 1.3 * near["s"][6] / near["s"][2]
     # MDAV on other draws lies about where the published SSE, 4.71 and 3.57, do.
-    for draw, published in ((scattered, 4.71), (clustered, 3.57)):
+    for draw, published in ((draw_scattered, 4.71), (draw_clustered, 3.57)):
         sse = [partition(draw(seed), k=3, method="mdav").sse for seed in range(10)]
         assert min(sse) - 0.3 < published < max(sse) + 0.3
 
@@ -77,7 +77,7 @@ def test_the_generated_data_are_what_the_chapter_says() -> None:
 def test_the_eleven_companies_are_those_of_the_chapter() -> None:
     assert companies().shape == (11, 4)
     for method, (_seconds, sse) in TABLE_3.items():
-        assert timed(method, QUICK)["sse"] == pytest.approx(sse, abs=0.01)
+        assert time_method(method, QUICK)["sse"] == pytest.approx(sse, abs=0.01)
     assert np.prod([len(values) for values in GRID.values()]) == 1210
 
 

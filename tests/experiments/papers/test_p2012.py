@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from discreet.experiments.page import Table
-from discreet.experiments.papers.p2012.orders import audited, confident, ranked
+from discreet.experiments.papers.p2012.orders import confident, describe_audit, rank_methods
 from discreet.experiments.papers.p2012.page import PAPER
 from discreet.experiments.papers.p2012.published import TABLE_3, TABLE_4, TABLE_5, TABLE_6, TABLES_7_8
 from discreet.experiments.papers.p2012.runs import (
     GENETIC,
-    LARGE,
+    LARGE_KINDS,
     LOCAL,
     ONCE,
     OWN,
@@ -23,13 +23,13 @@ from discreet.experiments.papers.p2012.runs import (
     TESTS,
     WEIGHT,
     Kind,
-    by_weight,
-    exposed,
-    generated,
-    improved,
+    find_exposed,
+    generate,
+    improvement_runs,
     smaller,
-    suppressed,
-    timed,
+    suppress_and_attack,
+    timed_runs,
+    weight_runs,
 )
 from discreet.experiments.papers.paper import Budget
 from discreet.tables.suppression.problem import problem_of
@@ -41,7 +41,7 @@ SMALL = Kind("12x6", 0.15, 0.1)
 @pytest.mark.parametrize("method", [WEIGHT, *LOCAL, *GENETIC, *SETS, *ONCE, *OWN])
 def test_every_pattern_is_audited_and_stands(method: str) -> None:
     calls = {"evaluations": 15} if method in (*LOCAL, *GENETIC, *SETS) else {}
-    found = suppressed({**SMALL.said(3), "method": method, "seed": 1, "seconds": 0.05, **calls})
+    found = suppress_and_attack({**SMALL.said(3), "method": method, "seed": 1, "seconds": 0.05, **calls})
     assert found["failed"] == 0
     assert found["unsafe"] > 0
     costs = [cost for _, _, cost in json.loads(found["trace"])]
@@ -50,45 +50,45 @@ def test_every_pattern_is_audited_and_stands(method: str) -> None:
 
 
 def test_the_audit_finds_what_is_exposed() -> None:
-    problem = problem_of(generated(SMALL, 3))
-    assert set(exposed(problem, problem.primary)) <= set(problem.table.primary.tolist())
-    assert exposed(problem, problem.primary)
-    assert not exposed(problem, np.ones(len(problem), dtype=np.bool_))
+    problem = problem_of(generate(SMALL, 3))
+    assert set(find_exposed(problem, problem.primary)) <= set(problem.table.primary.tolist())
+    assert find_exposed(problem, problem.primary)
+    assert not find_exposed(problem, np.ones(len(problem), dtype=np.bool_))
     frame = pl.DataFrame({"failed": [0, 2], "hopeless": [0, 1]})
-    assert "1 patterns FAILED" in audited(frame)
-    assert "All 1 patterns stood" in audited(frame.head(1))
+    assert "1 patterns FAILED" in describe_audit(frame)
+    assert "All 1 patterns stood" in describe_audit(frame.head(1))
 
 
 def test_searches_never_cost_more_than_the_order_by_weight() -> None:
     # They begin with it, as in the paper.
-    assert (improved(QUICK)["gain"] >= -1e-9).all()
-    assert (improved(QUICK)["calls"] <= 12).all()
+    assert (improvement_runs(QUICK)["gain"] >= -1e-9).all()
+    assert (improvement_runs(QUICK)["calls"] <= 12).all()
 
 
 def test_a_run_by_calls_can_be_repeated() -> None:
     settings = {**SMALL.said(1), "method": "ga-invert", "seed": 4, "seconds": None, "evaluations": 25}
-    one, other = suppressed(settings), suppressed(settings)
+    one, other = suppress_and_attack(settings), suppress_and_attack(settings)
     assert [one[name] for name in ("cost", "calls", "secondary")] == [
         other[name] for name in ("cost", "calls", "secondary")
     ]
 
 
 def test_all_methods_of_the_comparison_see_the_same_tables() -> None:
-    runs = timed(QUICK)
+    runs = timed_runs(QUICK)
     assert set(runs["method"]) == {*SETS, *ONCE, *OWN}
     assert runs.group_by("table").agg(pl.col("unsafe").n_unique())["unsafe"].max() == 1
     proven = runs.filter(pl.col("method") == "exact")
     least = runs.group_by("table").agg(pl.col("cost").min())
     both = proven.filter(pl.col("bound").is_not_null()).join(least, on="table", suffix="_least")
     assert (both["bound"] <= both["cost_least"] + 1e-6).all()
-    assert by_weight(QUICK).height == 4
+    assert weight_runs(QUICK).height == 4
 
 
 def test_confidence_is_wilcoxons_whichever_comes_first() -> None:
     pytest.importorskip("scikit_posthocs")
     costs = {"a": [1.0, 2, 3, 4, 5, 6], "b": [2.0, 3, 4, 5, 6, 8], "c": [2.0, 3, 4, 5, 6, 7]}
     rows = [{"method": m, "table": str(i), "cost": c} for m, own in costs.items() for i, c in enumerate(own)]
-    found = ranked(pl.DataFrame(rows))
+    found = rank_methods(pl.DataFrame(rows))
     assert confident(found, "a", "b").endswith("(better on 6, worse on 0, equal on 0)")
     assert confident(found, "b", "a").endswith("(better on 0, worse on 6, equal on 0)")
 
@@ -118,8 +118,8 @@ def test_the_tests_are_the_papers_or_a_part_of_them() -> None:
         assert (test.kind.sizes, test.kind.sensitive) in TABLE_3
         assert max(test.draws, test.timed) <= 5
         assert test.calls <= 10_000
-    assert len(LARGE) == len(TABLES_7_8)
-    assert {kind.sensitive for kind in SMALLER} <= {kind.sensitive for kind in LARGE}
+    assert len(LARGE_KINDS) == len(TABLES_7_8)
+    assert {kind.sensitive for kind in SMALLER} <= {kind.sensitive for kind in LARGE_KINDS}
 
 
 def test_the_surrogate_ends_with_a_safe_pattern() -> None:

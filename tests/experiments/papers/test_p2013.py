@@ -17,8 +17,8 @@ from discreet.experiments.papers.p2013.runs import (
     KS,
     QUICK,
     WATER,
-    grouped,
     own_runs,
+    run_search,
     runs_of_paper,
 )
 from discreet.experiments.papers.paper import Budget
@@ -48,7 +48,7 @@ def test_a_score_is_that_of_the_release(data: Path) -> None:
         "told": False,
         **QUICK,
     }
-    rivals = json.loads(grouped(settings)["rivals"])
+    rivals = json.loads(run_search(settings)["rivals"])
     release = protect(path, k=25, quasi="all", method="mdav")
     found = measure(path, release.data, quasi="all", measures=["il", "dr"])
     assert rivals["all together"][0] == pytest.approx((found["il"] + found["dr"]) / 2, rel=1e-6)
@@ -89,4 +89,4 @@ def test_the_published_points_are_among_ours() -> None:
 def test_missing_data_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DISCREET_REFERENCE_DATA", str(tmp_path))
     with pytest.raises(InputError, match=r"census\.csv.*looked for at.*DISCREET_REFERENCE_DATA"):
-        grouped({"data": CENSUS, "k": 5, "method": "gomm", "inner": "mdav", "seed": 1, "told": False})
+        run_search({"data": CENSUS, "k": 5, "method": "gomm", "inner": "mdav", "seed": 1, "told": False})

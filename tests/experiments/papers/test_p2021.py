@@ -9,8 +9,8 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.experiments.papers import find
-from discreet.experiments.papers.p2021.page import CASES, OF_PAPER, balance, claims_1, claims_2, misled
-from discreet.experiments.papers.p2021.runs import METHODS, PRINTED, judged, known, released
+from discreet.experiments.papers.p2021.page import CASES, OF_PAPER, balance, claims_1, claims_2, count_misled
+from discreet.experiments.papers.p2021.runs import METHODS, PRINTED, known, make_release, run_and_measure
 from discreet.experiments.papers.paper import Budget
 from discreet.experiments.records import literature
 
@@ -27,7 +27,7 @@ def made_up(change: Callable[[str, int, str], dict[str, float]]) -> dict[tuple[s
 
 def test_a_release_holds_the_means_of_its_groups() -> None:
     frame = pl.DataFrame({"a": [1.0, 3.0, 10.0, 20.0], "b": [0.0, 0.0, 4.0, 8.0]})
-    assert released(frame, np.array([0, 0, 1, 1])).to_dict(as_series=False) == {
+    assert make_release(frame, np.array([0, 0, 1, 1])).to_dict(as_series=False) == {
         "a": [2.0, 2.0, 15.0, 15.0],
         "b": [0.0, 0.0, 6.0, 6.0],
     }
@@ -39,7 +39,7 @@ def test_the_key_variables_are_those_of_the_paper() -> None:
 
 def test_mdav_is_judged_as_the_specification_says(reference: Callable[[str], Path]) -> None:
     reference("tarragona.csv")
-    found = judged({"data": "tarragona", "k": 3, "method": "mdav", "steps": 0, "seed": 1})
+    found = run_and_measure({"data": "tarragona", "k": 3, "method": "mdav", "steps": 0, "seed": 1})
     assert found["il"] == pytest.approx(16.9326, abs=1e-4)
     assert found["gdr"] == pytest.approx((found["dld"] + found["id"]) / 2)
     assert found["si"] == pytest.approx((found["gil"] + found["gdr"]) / 2)
@@ -70,7 +70,7 @@ def test_claims_that_fail_are_said_to_fail() -> None:
     assert claims_1(worse)[0][3] != "none"
     assert "in 6 of 6 cases" in str(balance(worse)[2])
     printed = made_up(lambda _data, _k, method: {"il": 9.0, "si": 0.5} if method == PRINTED else {})
-    assert misled(printed) == len(CASES)
+    assert count_misled(printed) == len(CASES)
 
 
 def test_the_quick_page_says_what_is_lost(reference: Callable[[str], Path]) -> None:

@@ -21,23 +21,23 @@ from discreet.experiments.papers.p2006.published import (
     TABLE_5,
 )
 from discreet.experiments.papers.p2006.runs import (
-    NEAR,
+    FOUND_WITHIN,
     PLAIN_TESTS,
     TESTS,
     best_pair,
     best_run,
     bound,
-    drawn,
     epoch_of_best,
     largest,
     percent_at,
     probability,
-    reached,
+    range_over_draws,
     representatives,
-    tested,
-    tested_longer,
-    tested_without_elite,
-    working,
+    run_longer_test,
+    run_test,
+    run_test_without_elite,
+    sse_of,
+    with_both_operators,
 )
 from discreet.experiments.papers.paper import Budget, Paper, compare_figures
 
@@ -97,12 +97,12 @@ def figure_1(budget: Budget) -> Section:
     """Average SSE by rates on 11 records."""
     rows: list[tuple[str, object, object, str]] = []
     for name, published in OPTIMA.items():
-        share = percent_at(working(tested(name, budget).runs), _optimum(name, budget))
+        share = percent_at(with_both_operators(run_test(name, budget).runs), _optimum(name, budget))
         rows += [
             (
                 f"{name}: optimum by exhaustive search",
                 published,
-                reached(name, "exhaustive", budget),
+                sse_of(name, "exhaustive", budget),
                 _draws(name, "exhaustive", budget),
             ),
             (f"{name}: runs that find it, both rates above 0", "always", f"{share:.2f} %", _often(share)),
@@ -130,7 +130,11 @@ def figure_3(budget: Budget) -> Section:
 def _epochs(name: str, number: int, budget: Budget) -> Section:
 
     means = (
-        working(tested(name, budget).runs).group_by("mutation").agg(pl.col("converged").mean()).sort("mutation").rows()
+        with_both_operators(run_test(name, budget).runs)
+        .group_by("mutation")
+        .agg(pl.col("converged").mean())
+        .sort("mutation")
+        .rows()
     )
     order = "grows" if means[-1][1] > means[0][1] else "does not grow"
     told = f"{order}: {means[0][1]:,.0f} at rate {means[0][0]:g}, {means[-1][1]:,.0f} at rate {means[-1][0]:g}"
@@ -151,7 +155,7 @@ def figure_4(budget: Budget) -> Section:
 
     rows: list[tuple[str, object, object, str]] = []
     for name, rates in FIGURE_4.items():
-        means = tested(name, budget).runs.group_by("mutation").agg(pl.col("sse").mean()).sort("sse", "mutation")
+        means = run_test(name, budget).runs.group_by("mutation").agg(pl.col("sse").mean()).sort("sse", "mutation")
         best = means["mutation"][0]
         rows.append(
             (f"{name}: best mutation rate", spans(rates, rates), f"{best:g}", "none" if best in rates else DRAW)
@@ -171,9 +175,9 @@ def table_2(budget: Budget) -> Section:
     rows: list[tuple[str, object, object, str]] = []
     repaired: list[tuple[object, ...]] = []
     for name, (mdav, least, at, average, rates) in TABLE_2.items():
-        runs = tested_longer(name, budget)
+        runs = run_longer_test(name, budget)
         best, mean = best_run(runs), best_pair(runs)
-        rival = reached(name, "mdav", budget)
+        rival = sse_of(name, "mdav", budget)
         # No run is below the optimum; at 100 records none comes near it either.
         fewer = f"{FEWER}; how many generations the paper has here is not known" if name == "100x2" else FEWER
         why = fewer if name == "100x2" else f"{DRAW}; the optimum {_range(name, 'exact', budget)}"
@@ -185,8 +189,8 @@ def table_2(budget: Budget) -> Section:
         theirs, found = _below(mdav, least, average), _below(rival, best[0], mean[0])
         same = "none" if theirs == found else FEWER
         rows.append((f"{name}: genetic below MDAV, least and average", theirs, found, same))
-        memetic = reached(name, "memetic", budget)
-        good = memetic <= min(rival, best[0]) * (1 + NEAR)
+        memetic = sse_of(name, "memetic", budget)
+        good = memetic <= min(rival, best[0]) * (1 + FOUND_WITHIN)
         repaired.append((name, rival, best[0], mean[0], memetic, _optimum(name, budget), good))
     return Section(
         "Table II: least and average SSE, 20 to 100 records",
@@ -217,7 +221,7 @@ def table_3(budget: Budget) -> Section:
     """Convergence epochs of the best runs."""
     rows: list[tuple[str, object, object, str]] = []
     for name, published in TABLE_3.items():
-        runs = tested_longer(name, budget)
+        runs = run_longer_test(name, budget)
         rows.append((f"n = {TESTS[name].n}", published, *_epoch(name, runs, budget)))
     return Section(
         "Table III: convergence epoch of the best runs",
@@ -229,11 +233,11 @@ def table_4(budget: Budget) -> Section:
     """The optimum for more attributes."""
     rows: list[tuple[str, object, object, str]] = []
     for name, (optimum, mdav, genetic, epoch) in TABLE_4.items():
-        runs = working(tested(name, budget).runs)
+        runs = with_both_operators(run_test(name, budget).runs)
         share = percent_at(runs, _optimum(name, budget))
         rows += [
-            (f"{name}: optimum", optimum, reached(name, "exhaustive", budget), _draws(name, "exhaustive", budget)),
-            (f"{name}: MDAV", mdav, reached(name, "mdav", budget), _draws(name, "mdav", budget)),
+            (f"{name}: optimum", optimum, sse_of(name, "exhaustive", budget), _draws(name, "exhaustive", budget)),
+            (f"{name}: MDAV", mdav, sse_of(name, "mdav", budget), _draws(name, "mdav", budget)),
             (f"{name}: genetic, least", genetic, float(runs["sse"].min()), DRAW),  # type: ignore[arg-type]
             (f"{name}: average convergence epoch", epoch, *_epoch(name, runs, budget)),
             (f"{name}: runs that find the optimum", "around 90 %", f"{share:.2f} %", _often(share)),
@@ -245,7 +249,7 @@ def table_5(budget: Budget) -> Section:
     """The best values by the sensitivity analysis."""
     rows: list[tuple[object, ...]] = []
     for name, published in TABLE_5.items():
-        found = tested(name, budget)
+        found = run_test(name, budget)
         ours = [spans(found.best[factor], found.runs[factor].unique().to_list()) for factor in found.factors]
         matters = ", ".join(found.quality.anova.significant) or "nothing"
         rows += [(name, "published", *published, None), (name, "ours", *ours, matters)]
@@ -270,8 +274,8 @@ def own_methods(budget: Budget) -> Section:
     rows = []
     for name in TESTS:
         optimum = _optimum(name, budget)
-        least = float(tested_longer(name, budget)["sse"].min())  # type: ignore[arg-type]
-        sse = [reached(name, method, budget) for method in methods]
+        least = float(run_longer_test(name, budget)["sse"].min())  # type: ignore[arg-type]
+        sse = [sse_of(name, method, budget) for method in methods]
         rows.append((name, *sse[:3], least, sse[3], optimum, f"{100 * (sse[3] / optimum - 1):.2f} %"))
     return Section(
         "What our own methods reach",
@@ -287,14 +291,14 @@ def _epoch(name: str, runs: pl.DataFrame, budget: Budget) -> tuple[object, str]:
     found = epoch_of_best(runs)
     if name not in PLAIN_TESTS:
         return round(found), FEWER
-    plain = epoch_of_best(working(tested_without_elite(name, budget)))
+    plain = epoch_of_best(with_both_operators(run_test_without_elite(name, budget)))
     return round(found), f"{FEWER}; our best chromosome passes on unaltered, if it does not the epoch is {plain:,.0f}"
 
 
 def _maps(names: Sequence[str], value: str, file: str, title: str, budget: Budget) -> Picture:
     charts: list[Any] = [
         heat_map(
-            tested(name, budget).runs.with_columns(converged=_positive()),
+            run_test(name, budget).runs.with_columns(converged=_positive()),
             "crossover",
             "mutation",
             value,
@@ -314,8 +318,8 @@ def _positive() -> pl.Expr:
 
 
 def _optimum(name: str, budget: Budget) -> float:
-    optimum = tested(name, budget).optimum
-    return reached(name, "exact", budget) if optimum is None else optimum
+    optimum = run_test(name, budget).optimum
+    return sse_of(name, "exact", budget) if optimum is None else optimum
 
 
 def _often(share: float) -> str:
@@ -327,7 +331,7 @@ def _draws(name: str, method: str, budget: Budget) -> str:
 
 
 def _range(name: str, method: str, budget: Budget) -> str:
-    count, low, high = drawn(name, method, budget)
+    count, low, high = range_over_draws(name, method, budget)
     return f"is {low:.2f} – {high:.2f} in 90 % of {count} draws"
 
 

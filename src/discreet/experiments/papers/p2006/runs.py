@@ -1,8 +1,6 @@
-"""The tests of the 2006 paper on random data: what data, which values of the parameters, how many runs.
+"""The tests of the 2006 paper on random data: what data, which values of the parameters, how many runs, what they give.
 
-What runs of the 2006 paper's tests come to: shares, bests, averages.
-
-How many candidates for an optimal k-partition there are: section II.B of the 2006 paper.
+Also how many candidates for an optimal k-partition there are, as section II.B of the paper counts them.
 """
 
 from __future__ import annotations
@@ -80,21 +78,21 @@ def uniform(n: int, d: int, seed: int) -> Points:
     return np.ascontiguousarray((values - values.mean(axis=0)) / values.std(axis=0))
 
 
-def tested(name: str, budget: Budget) -> Sensitivity:
+def run_test(name: str, budget: Budget) -> Sensitivity:
     """The runs of the genetic algorithm on a data set over its grid, and their analysis."""
     return _run(name, TESTS[name], budget)
 
 
-def tested_longer(name: str, budget: Budget) -> pl.DataFrame:
+def run_longer_test(name: str, budget: Budget) -> pl.DataFrame:
     """The runs of 100,000 generations, where there are any; otherwise those of `tested`."""
 
     if name not in LONG_TESTS:
-        return tested(name, budget).runs
+        return run_test(name, budget).runs
     test = LONG_TESTS[name]
     return _run(name, test, budget).runs.with_columns(mutation=pl.lit(test.mutation[0]))
 
 
-def tested_without_elite(name: str, budget: Budget) -> pl.DataFrame:
+def run_test_without_elite(name: str, budget: Budget) -> pl.DataFrame:
     """The runs in which the best chromosome of a generation may be lost; for 11 records only."""
     return _run(name, PLAIN_TESTS[name], budget).runs
 
@@ -124,7 +122,7 @@ def _run(name: str, test: Test, budget: Budget) -> Sensitivity:
     )
 
 
-def reached(name: str, method: str, budget: Budget) -> float:
+def sse_of(name: str, method: str, budget: Budget) -> float:
     """The SSE of another method on the same data."""
     test = TESTS[name]
     # Searches run until they prove or despair, which on such small data is soon; a step is a fraction of a millisecond.
@@ -139,7 +137,7 @@ def reached(name: str, method: str, budget: Budget) -> float:
     )
 
 
-def drawn(name: str, method: str, budget: Budget) -> tuple[int, float, float]:
+def range_over_draws(name: str, method: str, budget: Budget) -> tuple[int, float, float]:
     """What a method reaches on other draws of the same data: how many draws, and where the middle 90 % of them lie."""
 
     def draw() -> tuple[int, float, float]:
@@ -154,10 +152,10 @@ def drawn(name: str, method: str, budget: Budget) -> tuple[int, float, float]:
     return budget.once(f"2006 {method} on other draws of {name}", draw)
 
 
-NEAR = 1e-6  # how near to the optimum, relative to it, a run must be to have found it
+FOUND_WITHIN = 1e-6  # how near to the optimum, relative to it, a run must be to have found it
 
 
-def working(runs: pl.DataFrame) -> pl.DataFrame:
+def with_both_operators(runs: pl.DataFrame) -> pl.DataFrame:
     """The runs with both operators at work."""
 
     return runs.filter((pl.col("mutation") > 0) & (pl.col("crossover") > 0))
@@ -165,13 +163,13 @@ def working(runs: pl.DataFrame) -> pl.DataFrame:
 
 def percent_at(runs: pl.DataFrame, optimum: float) -> float:
     """Percent of the runs that found the optimum."""
-    return 100.0 * float((runs["sse"] <= optimum * (1 + NEAR)).mean())  # type: ignore[arg-type]
+    return 100.0 * float((runs["sse"] <= optimum * (1 + FOUND_WITHIN)).mean())  # type: ignore[arg-type]
 
 
 def epoch_of_best(runs: pl.DataFrame) -> float:
     """Average convergence epoch of the runs that found the least SSE of all."""
     best = float(runs["sse"].min())  # type: ignore[arg-type]
-    return float(runs.filter(runs["sse"] <= best * (1 + NEAR))["converged"].mean())  # type: ignore[arg-type]
+    return float(runs.filter(runs["sse"] <= best * (1 + FOUND_WITHIN))["converged"].mean())  # type: ignore[arg-type]
 
 
 def best_run(runs: pl.DataFrame) -> tuple[float, float, float, int]:

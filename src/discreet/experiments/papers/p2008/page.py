@@ -12,7 +12,7 @@ import polars as pl
 from discreet.experiments.page import Block, Picture, Section, Table, Text
 from discreet.experiments.papers.p2006 import page as paper2006
 from discreet.experiments.papers.p2006.published import EXAMPLE_BOUND, TABLE_2
-from discreet.experiments.papers.p2006.runs import bound, reached, tested_longer
+from discreet.experiments.papers.p2006.runs import bound, percent_at, run_longer_test, sse_of
 from discreet.experiments.papers.p2008.runs import (
     GENERATIONS,
     MACRO,
@@ -23,7 +23,7 @@ from discreet.experiments.papers.p2008.runs import (
     histogram,
     missing,
     table_runs,
-    timed,
+    time_method,
 )
 from discreet.experiments.papers.p2008.runs import K as SMALL_K
 from discreet.experiments.papers.paper import Budget, Paper, compare_figures
@@ -125,7 +125,7 @@ def own_methods(budget: Budget) -> Section:
         inner = min(float(_row(runs, data, "two-step", size, "memetic")["sse"]) for size in MACRO)
         gain = f"{100 * (1 - memetic / mdav):.1f} %"
         rows.append((data, mdav, _sse(runs, data, "vmdav"), chapter, inner, memetic, gain))
-    companies = [timed(method, budget)["sse"] for method in ("mdav", "vmdav", "genetic", "memetic")]
+    companies = [time_method(method, budget)["sse"] for method in ("mdav", "vmdav", "genetic", "memetic")]
     gain = f"{100 * (1 - companies[3] / companies[0]):.1f} %"
     rows.append(("11 companies", companies[0], companies[1], companies[2], None, companies[3], gain))
     told = (
@@ -170,9 +170,6 @@ def _why(data: str) -> str:
     return "MDAV: none; two-step: the chapter's rates and generations are not told"
 
 
-NEAR = 1e-6  # how near to the optimum, relative to it, a run must be to have found it
-
-
 def table_2(budget: Budget) -> Section:
     """The values of a(n,k), as in the 2006 paper."""
     return Section("Table 2: representatives of optimal k-partitions", paper2006.table_1(budget).blocks)
@@ -208,7 +205,7 @@ def table_3(budget: Budget) -> Section:
     faster = "compiled code, and a processor of another age"
     rows: Rows = []
     for method, (seconds, sse) in TABLE_3.items():
-        ours = timed(method, budget)
+        ours = time_method(method, budget)
         why = "none" if f"{ours['sse']:.2f}" == f"{sse:.2f}" else "none: 14.827 was cut and not rounded"
         rows += [
             (f"{method}: time", seconds, f"{ours['seconds']:.4f} s", faster),
@@ -216,8 +213,8 @@ def table_3(budget: Budget) -> Section:
         ]
     found = company_runs(budget)
     assert found.optimum is not None  # eleven records are enumerated
-    share = _share(found.runs, found.optimum)
-    mutated = _share(found.runs.filter(pl.col("mutation") > 0), found.optimum)
+    share = percent_at(found.runs, found.optimum)
+    mutated = percent_at(found.runs.filter(pl.col("mutation") > 0), found.optimum)
     rows.append(
         (
             "runs of the genetic algorithm that reach the optimum",
@@ -234,9 +231,9 @@ def table_4(budget: Budget) -> Section:
     """Least SSE on random data."""
     rows: Rows = []
     for name, (mdav, least, at, *_rest) in TABLE_2.items():
-        runs = tested_longer(name, budget)
+        runs = run_longer_test(name, budget)
         best = runs.sort("sse", "mutation", "crossover", "population").row(0, named=True)
-        rival = reached(name, "mdav", budget)
+        rival = sse_of(name, "mdav", budget)
         rows += [
             (f"{name}: MDAV", mdav, rival, DRAW),
             (
@@ -255,7 +252,7 @@ def table_5(budget: Budget) -> Section:
 
     rows: Rows = []
     for name, (mdav, _least, _at, average, rates) in TABLE_2.items():
-        means = tested_longer(name, budget).group_by("mutation", "crossover").agg(pl.col("sse").mean())
+        means = run_longer_test(name, budget).group_by("mutation", "crossover").agg(pl.col("sse").mean())
         best = means.sort("sse", "mutation", "crossover").row(0, named=True)
         rows += [
             (
@@ -264,7 +261,7 @@ def table_5(budget: Budget) -> Section:
                 f"{best['sse']:.2f} ({best['mutation']:g}, {best['crossover']:g})",
                 f"{DRAW}, fewer runs and rates",
             ),
-            _order(name, "average", average < mdav, best["sse"] < reached(name, "mdav", budget)),
+            _order(name, "average", average < mdav, best["sse"] < sse_of(name, "mdav", budget)),
         ]
     return Section("Table 5: average SSE, 20 to 100 records", [_reprinted(), compare_figures(rows)])
 
@@ -272,11 +269,6 @@ def table_5(budget: Budget) -> Section:
 def table_6(budget: Budget) -> Section:
     """The optimum for more attributes, as in the 2006 paper."""
     return Section("Table 6: 11 records, more attributes", [_reprinted(), *paper2006.table_4(budget).blocks])
-
-
-def _share(runs: pl.DataFrame, optimum: float) -> float:
-    """Percent of the runs that found the optimum."""
-    return 100.0 * float((runs["sse"] <= optimum * (1 + NEAR)).mean())  # type: ignore[arg-type]
 
 
 def _order(name: str, which: str, theirs: bool, ours: bool) -> tuple[str, object, object, str]:

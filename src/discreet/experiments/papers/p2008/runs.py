@@ -1,7 +1,4 @@
-"""The runs of the 2008 chapter on its eleven companies.
-
-The data of the 2008 chapter, and the runs on them: its two-step method against MDAV and ours.
-"""
+"""The data of the 2008 chapter and the runs on them: `genetic` on eleven companies, `two-step` against MDAV."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ import polars as pl
 from discreet.errors import InputError
 from discreet.examples.companies import sme
 from discreet.experiments.papers.paper import Budget
-from discreet.experiments.records import literature, standardised
+from discreet.experiments.records import literature, standardise
 from discreet.experiments.runs import Flat
-from discreet.experiments.sensitivity import Sensitivity, measured, sensitivity
+from discreet.experiments.sensitivity import Sensitivity, run_method, sensitivity
 from discreet.kernels.partitions.groups import within_sse
 from discreet.methods import make
 from discreet.microdata.method import Points, Run, begin
@@ -40,7 +37,7 @@ RUNS = 3
 
 def companies() -> Points:
     """The standardised companies."""
-    return standardised(sme().drop("company").to_numpy().astype(float))
+    return standardise(sme().drop("company").to_numpy().astype(float))
 
 
 def company_runs(budget: Budget) -> Sensitivity:
@@ -64,13 +61,13 @@ def company_runs(budget: Budget) -> Sensitivity:
     )
 
 
-def timed(method: str, budget: Budget) -> dict[str, Any]:
+def time_method(method: str, budget: Budget) -> dict[str, Any]:
     """SSE and seconds of a method; searches of ours end when they have proven the optimum."""
     params = {"generations": TIMED} if method == "genetic" else {}
     steps = 50 if method == "memetic" else None
     return budget.once(
         f"2008 {method} on the companies",
-        lambda: measured(companies(), K, method, params, steps, None, {"run": 1, "seed": budget.seed}),
+        lambda: run_method(companies(), K, method, params, steps, None, {"run": 1, "seed": budget.seed}),
     )
 
 
@@ -107,31 +104,31 @@ GENERATIONS, QUICK_GENERATIONS = 10_000, 40
 STEPS, QUICK_STEPS = 200, 3
 
 
-def scattered(seed: int) -> Points:
+def draw_scattered(seed: int) -> Points:
     """Records without natural clusters: values drawn evenly from −10,000 to 10,000 (section 5.3)."""
 
-    return standardised(np.random.default_rng((seed, RECORDS, 2)).uniform(-RANGE, RANGE, (RECORDS, 2)))
+    return standardise(np.random.default_rng((seed, RECORDS, 2)).uniform(-RANGE, RANGE, (RECORDS, 2)))
 
 
-def clustered(seed: int, shift: float = SHIFT) -> Points:
+def draw_clustered(seed: int, shift: float = SHIFT) -> Points:
     """The same, then each 3 to 5 records, a group, are shifted together by a random amount (section 5.3)."""
 
     rng = np.random.default_rng((seed, RECORDS, 3))
     values = rng.uniform(-RANGE, RANGE, (RECORDS, 2))
     sizes = rng.integers(3, 6, RECORDS // 3 + 1)
     group = np.repeat(np.arange(len(sizes)), sizes)[:RECORDS]
-    return standardised(values + rng.uniform(-shift, shift, (len(sizes), 2))[group])
+    return standardise(values + rng.uniform(-shift, shift, (len(sizes), 2))[group])
 
 
 @lru_cache(maxsize=8)
 def points(data: str, seed: int) -> Points:
     """The standardised records of a data set of Table 7."""
     if data in REAL:
-        return standardised(literature(REAL[data]).to_numpy())
-    return scattered(seed) if data == "Scattered" else clustered(seed)
+        return standardise(literature(REAL[data]).to_numpy())
+    return draw_scattered(seed) if data == "Scattered" else draw_clustered(seed)
 
 
-def partitioned(settings: Flat) -> dict[str, Any]:
+def run_partition(settings: Flat) -> dict[str, Any]:
     """Run a method on a data set of Table 7 to its end, or to its last step.
 
     Parameters
@@ -191,7 +188,7 @@ def table_runs(budget: Budget) -> pl.DataFrame:
         ]
         settings += [{"data": data, "draw": budget.seed, "method": m, **s, "seed": budget.seed} for m, s in methods]
     about: Flat = {"study": "2008-hybrid", "shift": SHIFT}
-    return budget.run("2008-hybrid", partitioned, settings, about, stage="table 7", cost="seconds")
+    return budget.run("2008-hybrid", run_partition, settings, about, stage="table 7", cost="seconds")
 
 
 def missing() -> dict[str, str]:

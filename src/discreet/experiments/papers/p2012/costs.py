@@ -1,7 +1,4 @@
-"""Tables V and VI of the 2012 paper: costs by method, and which methods protect which tables.
-
-Section VII of the 2012 paper: large tables of three dimensions, Tables VII and VIII.
-"""
+"""Tables V to VIII of the 2012 paper: costs by method, which methods protect which tables, and large tables."""
 
 from __future__ import annotations
 
@@ -15,18 +12,18 @@ import polars as pl
 
 from discreet.attack.unpicking import exposed_primaries
 from discreet.experiments.page import Section, Table, Text
-from discreet.experiments.papers.p2012.orders import OTHER_SET, audited, seconds
+from discreet.experiments.papers.p2012.orders import OTHER_SET, describe_audit, seconds
 from discreet.experiments.papers.p2012.published import TABLE_5, TABLE_6, TABLES_7_8
 from discreet.experiments.papers.p2012.runs import (
     GROUPS,
-    LARGE,
+    LARGE_KINDS,
     LARGE_SECONDS,
     QUICK_LARGE,
     Kind,
-    generated,
+    generate,
     smaller,
     tests,
-    timed,
+    timed_runs,
 )
 from discreet.experiments.papers.paper import Budget, compare_figures
 
@@ -37,7 +34,7 @@ PLACES = {"GA-group-K": 0, "Hypercube": 1, "Modular": 2, "Optimal": 3, "Marginal
 
 def table_5(budget: Budget) -> Section:
     """Costs of the secondary cells by method."""
-    runs = timed(budget)
+    runs = timed_runs(budget)
     rows = []
     ratios: list[tuple[str, object, object, str]] = []
     for test in tests(budget):
@@ -61,8 +58,8 @@ def table_5(budget: Budget) -> Section:
         "Table V: cost of the secondary cells by method",
         [
             Text(
-                f"Costs on our tables. Each search had {seconds(budget)}. {audited(runs)} Modular and Network are "
-                "methods of τ-ARGUS and not part of this package."
+                f"Costs on our tables. Each search had {seconds(budget)}. {describe_audit(runs)} Modular and Network "
+                "are methods of τ-ARGUS and not part of this package."
             ),
             Table(("table", "ga-group-k", "hypercube", "exact", "marginal", "search", "exact is proven"), rows),
             Text("Our tables are not the paper's, so costs are compared by their ratios (medians of a class)."),
@@ -74,7 +71,7 @@ def table_5(budget: Budget) -> Section:
 def table_6(budget: Budget) -> Section:
     """Tables protected, by size."""
 
-    runs = timed(budget)
+    runs = timed_runs(budget)
     sizes = ("200x5", "200x50", "4000x10")
     rows: list[tuple[object, ...]] = []
     for name, published in TABLE_6.items():
@@ -148,13 +145,13 @@ def table_7(budget: Budget) -> Section:
     """Fourteen large tables and how many of their primary cells elimination exposes."""
     rows: list[tuple[object, ...]] = []
     spent = 0.0
-    kinds = QUICK_LARGE if budget.quick else LARGE
+    kinds = QUICK_LARGE if budget.quick else LARGE_KINDS
     # The quick run has a few small tables of other sizes; nothing published answers to them.
     for kind, published in zip(kinds, [None] * len(kinds) if budget.quick else TABLES_7_8, strict=True):
-        cells, unsafe, exposed, seconds = _unpicked(kind, budget.seed)
+        cells, unsafe, find_exposed, seconds = _unpick(kind, budget.seed)
         spent += seconds
         size, *numbers = published[:4] if published else (kind.sizes, None, None, None)
-        rows.append((size, f"{kind.sensitive:g}, {kind.zeros:g}", *_pairs(numbers, (cells, unsafe, exposed))))
+        rows.append((size, f"{kind.sensitive:g}, {kind.zeros:g}", *_pairs(numbers, (cells, unsafe, find_exposed))))
     return Section(
         "Table VII: fourteen large tables",
         [
@@ -203,7 +200,7 @@ def table_8(budget: Budget) -> Section:
                 "falling weight. What explains the difference: linear programs of tables this small take milliseconds, "
                 "so that there are more calls; those of the paper's sizes are beyond what was spent on this page. The "
                 "last columns are what [`search`](../suppression.md) reaches in the same time. "
-                f"{audited(runs)}"
+                f"{describe_audit(runs)}"
             ),
             Table(
                 (
@@ -223,13 +220,13 @@ def table_8(budget: Budget) -> Section:
 
 
 @lru_cache(maxsize=32)
-def _unpicked(kind: Kind, draw: int) -> tuple[int, int, int, float]:
+def _unpick(kind: Kind, draw: int) -> tuple[int, int, int, float]:
     """Cells, primary cells, those that elimination exposes, and the seconds that it took."""
 
-    table = generated(kind, draw)
+    table = generate(kind, draw)
     start = time.process_time()
-    exposed = exposed_primaries(table)
-    return len(table), len(table.primary), len(exposed), time.process_time() - start
+    find_exposed = exposed_primaries(table)
+    return len(table), len(table.primary), len(find_exposed), time.process_time() - start
 
 
 def _pairs(published: list[Any], ours: tuple[int, ...]) -> list[str]:

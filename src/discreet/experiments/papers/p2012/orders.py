@@ -1,8 +1,6 @@
-"""Tables III and IV and Figure 1 of the 2012 paper: local search against genetic algorithms over orders.
+"""Tables III and IV and Figures 1 to 3 of the 2012 paper: searches over orders of primary cells.
 
-The charts of the 2012 paper: points over sizes, and costs that fall.
-
-Section V of the 2012 paper with Figures 2 and 3: orders of all cells, of the exposed ones, of groups of these.
+Local search against genetic algorithms, and orders of all cells, of the exposed ones, or of groups of these.
 """
 
 from __future__ import annotations
@@ -17,7 +15,16 @@ from scipy import stats
 from discreet.experiments.charts import critical_difference
 from discreet.experiments.page import Picture, Section, Table, Text
 from discreet.experiments.papers.p2012.published import BEST_5, CONFIDENCE_4, CONFIDENCE_5, RANKS_5, TABLE_3, TABLE_4
-from discreet.experiments.papers.p2012.runs import GENETIC, LIMIT, LOCAL, SETS, by_weight, improved, tests, timed
+from discreet.experiments.papers.p2012.runs import (
+    GENETIC,
+    LIMIT,
+    LOCAL,
+    SETS,
+    improvement_runs,
+    tests,
+    timed_runs,
+    weight_runs,
+)
 from discreet.experiments.papers.paper import Budget, compare_figures
 from discreet.experiments.statistics import ALPHA, Comparison, compare
 from discreet.release.charts import hues, inline, styled
@@ -70,7 +77,7 @@ OTHER = "other tables, drawn as the paper describes; fewer calls"
 def table_3(budget: Budget) -> Section:
     """Improvements over the order by weight."""
 
-    runs = improved(budget)
+    runs = improvement_runs(budget)
     rows: list[tuple[object, ...]] = []
     means: list[tuple[object, ...]] = []
     for test in tests(budget):
@@ -98,7 +105,7 @@ def table_3(budget: Budget) -> Section:
             Table(("class", "", *SIX), means),
             Text(
                 "Then, in the form of the paper, each of our tables; the largest improvement in bold. "
-                f"{audited(runs)} A 0 says that no order tried was cheaper than the one by weight."
+                f"{describe_audit(runs)} A 0 says that no order tried was cheaper than the one by weight."
             ),
             Table(("table", *SIX), rows),
             Text(
@@ -113,8 +120,8 @@ def table_3(budget: Budget) -> Section:
 
 def table_4(budget: Budget) -> Section:
     """Friedman's ranks of the six searches, and Wilcoxon's tests."""
-    runs = improved(budget)
-    found = ranked(runs)
+    runs = improvement_runs(budget)
+    found = rank_methods(runs)
     ours = dict(found.ranks.select("method", "rank").rows())
     last = len(SIX) + 1  # the paper ranks the largest improvement highest
     rows: list[tuple[str, object, object, str]] = [
@@ -152,7 +159,7 @@ def figure_1(budget: Budget) -> Section:
     """Calls of the fitness function by the size of the table."""
 
     columns = ("method", "cells", "calls", "spent")
-    runs = pl.concat([improved(budget).select(columns), timed(budget).select(columns)])
+    runs = pl.concat([improvement_runs(budget).select(columns), timed_runs(budget).select(columns)])
     runs = runs.filter(pl.col("method").is_in((*GENETIC, *SETS)) & (pl.col("spent") > 0))
     runs = runs.with_columns(pace=pl.col("calls") / pl.col("spent"))
     found = stats.spearmanr(runs["cells"].to_numpy(), runs["pace"].to_numpy())
@@ -193,7 +200,7 @@ def figure_1(budget: Budget) -> Section:
     )
 
 
-def ranked(runs: pl.DataFrame, value: str = "cost") -> Comparison:
+def rank_methods(runs: pl.DataFrame, value: str = "cost") -> Comparison:
     """Methods compared by the cost on each table."""
     return compare(runs, method="method", case="table", value=value)
 
@@ -208,7 +215,7 @@ def confident(found: Comparison, one: str, other: str) -> str:
     return f"{100 * (1 - pair['p']):.1f} % (better on {wins}, worse on {losses}, equal on {pair['ties']})"
 
 
-def audited(runs: pl.DataFrame) -> str:
+def describe_audit(runs: pl.DataFrame) -> str:
     """What the audits say of all patterns of some runs."""
     failed, hopeless = int((runs["failed"] > 0).sum()), max(runs["hopeless"].to_list())
     verdict = f"All {runs.height} patterns stood the audit" if not failed else f"{failed} patterns FAILED the audit"
@@ -218,8 +225,8 @@ def audited(runs: pl.DataFrame) -> str:
 def _most(budget: Budget) -> list[tuple[object, ...]]:
     """How much of the cost of the order by weight lies above the best bound known, by class."""
 
-    weights = by_weight(budget).select("kind", "sensitive", "draw", weight="cost")
-    runs = timed(budget).join(weights, on=["kind", "sensitive", "draw"])
+    weights = weight_runs(budget).select("kind", "sensitive", "draw", weight="cost")
+    runs = timed_runs(budget).join(weights, on=["kind", "sensitive", "draw"])
     bounds = runs.group_by("kind", "sensitive", "draw").agg(pl.col("bound").max(), pl.col("weight").first())
     room = bounds.with_columns(room=100 * (1 - pl.col("bound").fill_null(0) / pl.col("weight")))
     rows: list[tuple[object, ...]] = []
@@ -250,8 +257,8 @@ FLOWS = (
 def section_5(budget: Budget) -> Section:
     """All primary cells, the exposed ones, and these in groups."""
 
-    runs = timed(budget).filter(pl.col("method").is_in(SETS))
-    found = ranked(runs)
+    runs = timed_runs(budget).filter(pl.col("method").is_in(SETS))
+    found = rank_methods(runs)
     least = runs.with_columns(least=pl.col("cost").min().over("table"))
     best = dict(least.filter(pl.col("cost") == pl.col("least")).group_by("method").len().rows())
     ours = dict(found.ranks.select("method", "rank").rows())
@@ -283,7 +290,7 @@ def section_5(budget: Budget) -> Section:
             Text(
                 "The genetic algorithm over orders of all primary cells, of those that primary cells alone do not "
                 "protect, and of 40 groups of these, with equal seconds of the processor: "
-                f"{seconds(budget)}. {audited(runs)}"
+                f"{seconds(budget)}. {describe_audit(runs)}"
             ),
             compare_figures(rows),
         ],
@@ -340,7 +347,7 @@ def seconds(budget: Budget) -> str:
 def _largest(budget: Budget) -> tuple[pl.DataFrame, int]:
     """The runs of the three genetic algorithms on the largest table, and its cells."""
 
-    runs = timed(budget).filter(pl.col("method").is_in(SETS))
+    runs = timed_runs(budget).filter(pl.col("method").is_in(SETS))
     runs = runs.filter(pl.col("cells") == pl.col("cells").max())
     return runs.filter(pl.col("table") == pl.col("table").first()), int(runs["cells"][0])
 

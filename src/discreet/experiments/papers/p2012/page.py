@@ -10,16 +10,16 @@ from discreet.experiments.charts import critical_difference
 from discreet.experiments.page import Picture, Section, Table, Text
 from discreet.experiments.papers.p2012.costs import table_5, table_6, table_7, table_8
 from discreet.experiments.papers.p2012.orders import (
-    audited,
+    describe_audit,
     figure_1,
     figure_2,
     figure_3,
-    ranked,
+    rank_methods,
     section_5,
     table_3,
     table_4,
 )
-from discreet.experiments.papers.p2012.runs import LIMIT, ONCE, OWN, SETS, TESTS, by_weight, tests, timed
+from discreet.experiments.papers.p2012.runs import LIMIT, ONCE, OWN, SETS, TESTS, tests, timed_runs, weight_runs
 from discreet.experiments.papers.paper import Budget, Paper
 from discreet.experiments.statistics import ALPHA
 
@@ -29,8 +29,8 @@ METHODS = (*SETS, *ONCE, *OWN)
 def own_methods(budget: Budget) -> Section:
     """What our methods reach on the same tables."""
 
-    weights = by_weight(budget).select("kind", "sensitive", "draw", weight="cost")
-    runs = timed(budget).join(weights, on=["kind", "sensitive", "draw"], maintain_order="left")
+    weights = weight_runs(budget).select("kind", "sensitive", "draw", weight="cost")
+    runs = timed_runs(budget).join(weights, on=["kind", "sensitive", "draw"], maintain_order="left")
     runs = runs.with_columns(gain=100 * (1 - pl.col("cost") / pl.col("weight")))
     rows = []
     for test in tests(budget):
@@ -39,7 +39,7 @@ def own_methods(budget: Budget) -> Section:
         if own.height:
             gains = [_median(own, method) for method in METHODS]
             rows.append((kind.name, own["draw"].n_unique(), f"{test.seconds:g}", *(f"{gain:.1f}" for gain in gains)))
-    found = ranked(runs)
+    found = rank_methods(runs)
     best = found.ranks["method"][0]
     worse = [_beaten(found.pairs, best, method) for method in METHODS if method != best]
     sure = ", ".join(name for name, holm in worse if holm < ALPHA) or "none of the others"
@@ -48,7 +48,7 @@ def own_methods(budget: Budget) -> Section:
         [
             Text(
                 "Improvement over the order by weight in percent, median of each class, all methods with the same "
-                f"seconds of the processor on the same tables. {audited(runs)}"
+                f"seconds of the processor on the same tables. {describe_audit(runs)}"
             ),
             Table(("class", "tables", "s", *METHODS), rows),
             Text(

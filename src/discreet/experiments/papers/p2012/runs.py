@@ -1,7 +1,4 @@
-"""One suppression of a generated table, audited: the task of the 2012 paper's experiments.
-
-The tests of the 2012 paper on generated tables: which tables, which methods, how many calls or seconds.
-"""
+"""The runs of the 2012 paper: which generated tables, which methods, how many calls or seconds; all audited."""
 
 from __future__ import annotations
 
@@ -66,7 +63,7 @@ class Kind:
 
 
 @lru_cache(maxsize=4)
-def generated(kind: Kind, draw: int) -> Table:
+def generate(kind: Kind, draw: int) -> Table:
     """A table of the generator with its unsafe cells."""
 
     frame, hierarchies = contributors(kind.sizes, sensitive=kind.sensitive, zeros=kind.zeros, seed=draw)
@@ -74,7 +71,7 @@ def generated(kind: Kind, draw: int) -> Table:
     return primary(tabulate(frame, by=by, value="value", complete=True), p=P)
 
 
-def suppressed(settings: Flat) -> dict[str, Any]:
+def suppress_and_attack(settings: Flat) -> dict[str, Any]:
     """Suppress a generated table by a method, and attack the pattern.
 
     Parameters
@@ -98,7 +95,7 @@ def suppressed(settings: Flat) -> dict[str, Any]:
     _rehearse(method, kind, params)
     start = time.process_time()
     limit = settings.get("seconds")
-    pattern, trace, calls, bound = _made(problem, method, seed, params, None if limit is None else float(limit))
+    pattern, trace, calls, bound = _search(problem, method, seed, params, None if limit is None else float(limit))
     spent = time.process_time() - start
     return {
         "cells": len(problem.table),
@@ -106,7 +103,7 @@ def suppressed(settings: Flat) -> dict[str, Any]:
         "hopeless": hopeless,
         "cost": problem.cost(pattern),
         "secondary": int((pattern & ~problem.primary).sum()),
-        "failed": len(exposed(problem, pattern)) - hopeless,
+        "failed": len(find_exposed(problem, pattern)) - hopeless,
         "bound": bound,
         "calls": calls,
         "spent": round(spent, 4),
@@ -114,7 +111,7 @@ def suppressed(settings: Flat) -> dict[str, Any]:
     }
 
 
-def exposed(problem: Problem, pattern: Bools) -> list[int]:
+def find_exposed(problem: Problem, pattern: Bools) -> list[int]:
     """The unsafe cells that a pattern over the columns does not protect, as the audit finds them."""
 
     status = problem.table.status.copy()
@@ -127,12 +124,12 @@ def exposed(problem: Problem, pattern: Bools) -> list[int]:
 def _problem(kind: Kind, draw: int) -> tuple[Problem, int]:
     """The problem of a table, without the unsafe cells that nothing protects, and how many these are."""
 
-    problem = problem_of(generated(kind, draw))
-    lost = exposed(problem, np.ones(len(problem), dtype=np.bool_))
+    problem = problem_of(generate(kind, draw))
+    lost = find_exposed(problem, np.ones(len(problem), dtype=np.bool_))
     return problem.without(np.array(lost, dtype=np.int64)), len(lost)
 
 
-def _made(
+def _search(
     problem: Problem, method: str, seed: int, params: Flat, limit: float | None
 ) -> tuple[Bools, list[tuple[float, int, float]], int, float | None]:
     """A pattern, when the cost fell, the calls of the fitness function, and a bound if there is one."""
@@ -170,7 +167,7 @@ def _rehearse(method: str, kind: Kind, params: Flat) -> None:
         return
     _rehearsed.add(f"{method} {shape}")
     problem, _ = _problem(Kind(shape, 0.1, 0.1), 1)
-    _made(problem, method, 1, {**params, "evaluations": 3} if "evaluations" in params else params, 0.05)
+    _search(problem, method, 1, {**params, "evaluations": 3} if "evaluations" in params else params, 0.05)
 
 
 LOCAL = ("ls-swap", "ls-insert", "ls-invert")
@@ -221,7 +218,7 @@ QUICK = (
 )
 
 # Table VII at its own size; a hierarchical dimension has the number of codes at the bottom that comes nearest to it.
-LARGE = (
+LARGE_KINDS = (
     Kind("99x26x17", 0.30, 0.49),
     Kind("99x20x23", 0.21, 0.12),
     Kind("99x4x80h", 0.17, 0.41),
@@ -254,7 +251,7 @@ def tests(budget: Budget) -> tuple[Test, ...]:
     return QUICK if budget.quick else TESTS
 
 
-def improved(budget: Budget) -> pl.DataFrame:
+def improvement_runs(budget: Budget) -> pl.DataFrame:
     """The runs of Table III: `gain` over the order by weight, in percent, of the six searches with fixed operators."""
 
     settings = [
@@ -270,12 +267,12 @@ def improved(budget: Budget) -> pl.DataFrame:
         for method in (*LOCAL, *GENETIC)
     ]
     runs = _run("fixed", settings, budget)
-    weights = by_weight(budget).select("kind", "sensitive", "draw", weight="cost")
+    weights = weight_runs(budget).select("kind", "sensitive", "draw", weight="cost")
     joined = runs.join(weights, on=["kind", "sensitive", "draw"], maintain_order="left")
     return joined.with_columns(gain=100 * (1 - pl.col("cost") / pl.col("weight")), table=_table())
 
 
-def by_weight(budget: Budget) -> pl.DataFrame:
+def weight_runs(budget: Budget) -> pl.DataFrame:
     """One pass in the order of falling weight on every table."""
     settings = [
         {**test.kind.said(_draw(budget, draw)), "method": WEIGHT, "seed": budget.seed}
@@ -285,7 +282,7 @@ def by_weight(budget: Budget) -> pl.DataFrame:
     return _run("weight", settings, budget)
 
 
-def timed(budget: Budget) -> pl.DataFrame:
+def timed_runs(budget: Budget) -> pl.DataFrame:
     """The runs at equal time: the three sets of the paper, the baselines, and our own methods."""
     settings = [
         {
@@ -323,4 +320,4 @@ def _table() -> pl.Expr:
 
 
 def _run(name: str, settings: Sequence[Flat], budget: Budget) -> pl.DataFrame:
-    return budget.run(f"2012-{name}", suppressed, settings, {"paper": "2012"}, stage=name, cost="spent")
+    return budget.run(f"2012-{name}", suppress_and_attack, settings, {"paper": "2012"}, stage=name, cost="spent")

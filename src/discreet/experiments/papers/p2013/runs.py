@@ -1,7 +1,4 @@
-"""One search for a grouping of attributes: the task of the 2013 paper's experiments.
-
-The tests of the 2013 paper: which data, which k, how many runs.
-"""
+"""The runs of the 2013 paper: searches for a grouping of attributes on which data, with which k, how many."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ SAID = ("data", "k", "method", "seed", "told", "inner")
 _rehearsed: set[str] = set()
 
 
-def grouped(settings: Flat) -> dict[str, Any]:
+def run_search(settings: Flat) -> dict[str, Any]:
     """Search for a grouping of the attributes of a reference data set.
 
     Parameters
@@ -118,4 +115,4 @@ def _setting(data: str, k: int, method: str, seed: int, params: dict[str, Any], 
 
 
 def _run(name: str, settings: Sequence[Flat], budget: Budget) -> pl.DataFrame:
-    return budget.run(f"2013-{name}", grouped, settings, {"paper": "2013"}, stage=name, cost="spent")
+    return budget.run(f"2013-{name}", run_search, settings, {"paper": "2013"}, stage=name, cost="spent")

@@ -1,8 +1,6 @@
 """Tables 1 and 2 and Figure 1 of the 2021 paper, which introduced `recursive`.
 
-Loss against risk: a line for each method, a point for each k.
-
-What the 2021 paper says of its tables in words, and what we find: its figures are lost, its claims are not.
+The paper's figures are lost from the copy that we have; what it says of its tables in words is compared.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import polars as pl
 
 from discreet.experiments.charts import side_by_side
 from discreet.experiments.page import Block, Picture, Section, Table, Text
-from discreet.experiments.papers.p2021.runs import DATA, KS, MEASURES, PRINTED, SEEDS, STEPS, by_subset, judged_runs
+from discreet.experiments.papers.p2021.runs import DATA, KS, MEASURES, PRINTED, SEEDS, STEPS, by_subset, runs_of_paper
 from discreet.experiments.papers.paper import Budget, Paper, compare_figures
 from discreet.release.charts import INK, hues, inline
 
@@ -132,7 +130,7 @@ def balance(found: Found) -> Row:
     return ("recursive balances GIL and GDR", "in an excellent way", told, LOST if beaten else "none")
 
 
-def misled(found: Found) -> int:
+def count_misled(found: Found) -> int:
     """In how many cases the partition of largest loss has the least scoring index, of the paper's methods and ours."""
     methods = (*OF_PAPER, PRINTED, "memetic")
     return sum(
@@ -172,7 +170,7 @@ def _least(pairs: Sequence[tuple[object, float]]) -> object:
 
 def table_1(budget: Budget) -> Section:
     """Information loss and time."""
-    found = medians(judged_runs(budget))
+    found = medians(runs_of_paper(budget))
     rows = [
         (TITLES[data], k, method, None, found[data, k, method]["il"], None, f"{found[data, k, method]['seconds']:.4f}")
         for data, k in CASES
@@ -194,7 +192,7 @@ def table_1(budget: Budget) -> Section:
 
 def table_2(budget: Budget) -> Section:
     """General information loss, disclosure risk and scoring index."""
-    found = medians(judged_runs(budget))
+    found = medians(runs_of_paper(budget))
     shown = [name for name in MEASURES if name != "il"]
     rows: list[tuple[object, ...]] = [
         (TITLES[data], k, method, *(found[data, k, method][name] for name in shown))
@@ -225,7 +223,7 @@ def table_2(budget: Budget) -> Section:
 
 def figure_1(budget: Budget) -> Section:
     """Loss against risk on Census; and on Tarragona, which the paper does not show."""
-    runs = judged_runs(budget)
+    runs = runs_of_paper(budget)
     chart = _chart(runs, OF_PAPER, "Loss and risk at k = 3, 4, 5")
     alt = "GDR over GIL for mdav, domes and recursive on Census and Tarragona"
     told = "The paper shows Census; its points are not available."
@@ -235,7 +233,7 @@ def figure_1(budget: Budget) -> Section:
 
 def own_methods(budget: Budget) -> Section:
     """What our method reaches on the same data."""
-    runs = judged_runs(budget)
+    runs = runs_of_paper(budget)
     found = medians(runs)
     rows = []
     for data, k in CASES:
@@ -258,7 +256,7 @@ def own_methods(budget: Budget) -> Section:
                 f"[`memetic`](../methods.md), {max(runs['steps'])} steps. What loses less at the same *k* is also "
                 "nearer to the original, so linkage finds more. The scoring index adds loss and risk up, and risk is "
                 "the larger number: the partition that loses most of all on this page has the best index in "
-                f"{misled(found)} of {len(CASES)} cases. Loss and risk are better looked at side by side: "
+                f"{count_misled(found)} of {len(CASES)} cases. Loss and risk are better looked at side by side: "
                 f"`memetic` at *k* + 1 has both less GIL and less GDR than a method of the paper at *k* in {both} of "
                 f"{len(pairs)} cases."
             ),

@@ -1,4 +1,4 @@
-"""Partitions of Census and Tarragona judged as the 2021 paper does: loss, risk and time."""
+"""The runs of the 2021 paper: Census and Tarragona partitioned by its methods and ours, their loss, risk and time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 import discreet
 from discreet.experiments.papers.paper import Budget
-from discreet.experiments.records import literature, standardised
+from discreet.experiments.records import literature, standardise
 from discreet.experiments.runs import Flat
 from discreet.methods import make
 from discreet.microdata.method import Labels, Run, begin
@@ -31,7 +31,7 @@ STEPS, QUICK_STEPS = 100, 2
 # The seven key variables, by position from 1.
 KEYS = (1, 2, 3, 5, 10, 11, 12)
 MEASURES = ("il", "gil", "dld", "id", "gdr", "si")
-FEW = 60
+WARM_UP_RECORDS = 60
 
 
 def known(columns: Sequence[str]) -> list[str]:
@@ -39,13 +39,13 @@ def known(columns: Sequence[str]) -> list[str]:
     return [columns[place - 1] for place in KEYS]
 
 
-def released(frame: pl.DataFrame, labels: Labels) -> pl.DataFrame:
+def make_release(frame: pl.DataFrame, labels: Labels) -> pl.DataFrame:
     """The file with each value replaced by the mean of its group."""
 
     return frame.select(pl.all().mean().over(pl.Series("group", labels)))
 
 
-def judged(settings: Flat) -> dict[str, Any]:
+def run_and_measure(settings: Flat) -> dict[str, Any]:
     """Partition a data set and judge the release.
 
     Parameters
@@ -62,7 +62,7 @@ def judged(settings: Flat) -> dict[str, Any]:
 
     frame = literature(str(settings["data"]))
     found, seconds = _partition(frame, settings)
-    release = released(frame, found)
+    release = make_release(frame, found)
     measures = discreet.measure(
         frame,
         release,
@@ -82,7 +82,7 @@ def by_subset(data: str, k: int) -> dict[int, float]:
 
     frame = literature(data)
     labels, _ = _partition(frame, {"method": "mdav", "k": k, "steps": 0, "seed": 0})
-    release, keys = released(frame, labels), known(frame.columns)
+    release, keys = make_release(frame, labels), known(frame.columns)
     how: dict[str, Any] = {"quasi": frame.columns, "measures": ["dld"], "direction": "released", "nearest": 2}
     return {
         count: float(discreet.measure(frame, release, known=keys, choose=count, **how)["dld"])
@@ -94,9 +94,9 @@ def _partition(frame: pl.DataFrame, settings: Flat) -> tuple[Labels, float]:
 
     name, params = METHODS[str(settings["method"])]
     k, steps, seed = (int(settings[key] or 0) for key in ("k", "steps", "seed"))
-    points, method = standardised(frame.to_numpy()), make(name, params)
+    points, method = standardise(frame.to_numpy()), make(name, params)
     if not steps:
-        begin(method, points[:FEW], k, Run())
+        begin(method, points[:WARM_UP_RECORDS], k, Run())
     start = time.process_time()
     process = begin(method, points, k, Run(seed=seed))
     for _ in range(steps):
@@ -105,7 +105,7 @@ def _partition(frame: pl.DataFrame, settings: Flat) -> tuple[Labels, float]:
     return process.answer(), round(time.process_time() - start, 5)
 
 
-def judged_runs(budget: Budget) -> pl.DataFrame:
+def runs_of_paper(budget: Budget) -> pl.DataFrame:
     """All runs."""
     for data in DATA:
         literature(data)  # what is missing is told before the work begins
@@ -118,4 +118,4 @@ def judged_runs(budget: Budget) -> pl.DataFrame:
         for seed in range(budget.seed, budget.seed + (SEEDS if method in CHANCE and not budget.quick else 1))
     ]
     about: Flat = {"study": "2021-judged"}
-    return budget.run("2021-judged", judged, settings, about, stage="partitioning and judging", cost="seconds")
+    return budget.run("2021-judged", run_and_measure, settings, about, stage="partitioning and judging", cost="seconds")
