@@ -1,15 +1,18 @@
 """Risk per record and its distribution equal what counting gives."""
 
 import json
+import math
 from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import wasserstein_distance
 
 from discreet.errors import InputError
-from discreet.measures.risk import THRESHOLDS, record_risk
+from discreet.measures.risk import THRESHOLDS, class_ids, closeness, record_risk
 
 CLASSES = st.lists(st.integers(-3, 8), min_size=1, max_size=60)
 
@@ -87,3 +90,113 @@ def test_what_is_no_probability_is_refused() -> None:
     for wrong in (1.5, -0.1, np.nan):
         with pytest.raises(InputError, match="from 0 to 1"):
             record_risk(np.zeros(1, dtype=int), np.array([wrong]))
+
+
+RECORDS = st.lists(
+    st.tuples(st.integers(-2, 4), st.sampled_from([math.nan, -1.0, 0.0, 0.5, 2.0, 7.0])), min_size=1, max_size=40
+)
+
+
+def split(records: list[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    return np.array([c for c, _ in records]), np.array([v for _, v in records])
+
+
+@settings(deadline=None)
+@given(RECORDS, st.booleans())
+def test_equals_the_definitions(records: list[tuple[int, float]], ordered: bool) -> None:
+    everybody = Counter(v for _, v in records if not math.isnan(v))
+    assume(everybody)
+    domain = sorted(everybody)
+    classes = {c: Counter(v for d, v in records if d == c and not math.isnan(v)) for c, _ in records}
+    known = [values for values in classes.values() if values]
+    distances, entropies = [], []
+    for values in known:
+        p = [values[v] / values.total() for v in domain]
+        q = [everybody[v] / everybody.total() for v in domain]
+        entropies.append(-sum(share * math.log(share) for share in p if share))
+        if not ordered:
+            distances.append(sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2)
+        elif len(domain) == 1:
+            distances.append(0.0)
+        else:
+            ranks = range(len(domain))
+            distance = sum(abs(sum(p[: i + 1]) - sum(q[: i + 1])) for i in ranks) / (len(domain) - 1)
+            assert distance == pytest.approx(wasserstein_distance(ranks, ranks, p, q) / (len(domain) - 1))
+            distances.append(distance)
+    found = closeness(*split(records), ordered=ordered)
+    assert found.k == min(Counter(c for c, _ in records).values())
+    assert found.classes == len(classes)
+    assert found.unknown == len(classes) - len(known)
+    assert found.distinct == min(len(values) for values in known)
+    assert found.entropy == pytest.approx(math.exp(min(entropies)))
+    assert found.t == pytest.approx(100 * max(distances), abs=1e-10)
+    json.dumps(found.as_dict(), allow_nan=False)
+
+
+@settings(deadline=None)
+@given(RECORDS, st.booleans())
+def test_the_order_of_records_and_the_names_of_classes_do_not_matter(
+    records: list[tuple[int, float]], ordered: bool
+) -> None:
+    assume(not all(math.isnan(v) for _, v in records))
+    classes, values = split(records)
+    order = np.random.default_rng(len(records)).permutation(len(records))
+    one, two = (
+        closeness(classes, values, ordered=ordered),
+        closeness(7 - classes[order], values[order], ordered=ordered),
+    )
+    assert (one.k, one.distinct, one.unknown) == (two.k, two.distinct, two.unknown)
+    assert (one.entropy, one.t) == pytest.approx((two.entropy, two.t))
+
+
+def test_the_example_of_the_paper() -> None:
+    # Li, Li and Venkatasubramanian: salaries 3k..11k, classes {3,4,5}, {6,8,11}, {7,9,10}; the distance of the first
+    # is 0.375 and of {6k, 8k, 11k} 0.167.
+    salaries = np.array([3, 4, 5, 6, 11, 8, 7, 9, 10]) * 1000.0
+    assert closeness(np.repeat([0, 1, 2], 3), salaries, ordered=True).t == pytest.approx(37.5)
+    assert closeness(np.array([0, 0, 0, 1, 1, 1, 0, 0, 0]), salaries, ordered=True).t == pytest.approx(100 * 1 / 6)
+
+
+def test_one_class_is_as_close_as_can_be() -> None:
+    found = closeness(np.zeros(4, dtype=np.int64), np.array([1.0, 2.0, 2.0, 9.0]), ordered=True)
+    assert (found.k, found.classes, found.distinct, found.t) == (4, 1, 3, 0.0)
+
+
+def test_one_record_has_nothing_to_hide_behind() -> None:
+    found = closeness(np.array([5]), np.array([1.0]), ordered=False)
+    assert (found.k, found.distinct, found.entropy, found.t) == (1, 1, 1.0, 0.0)
+
+
+def test_many_classes_and_values_need_no_table_of_both() -> None:
+    # As a table of classes×values this would take 80 GB.
+    rng = np.random.default_rng(2)
+    n = 200_000
+    found = closeness(np.arange(n) // 2, rng.permutation(n).astype(float), ordered=True)
+    assert (found.k, found.distinct) == (2, 2)
+    assert found.entropy == pytest.approx(2)
+    assert 45 < found.t <= 50
+
+
+def test_a_confidential_column_without_values_is_refused() -> None:
+    with pytest.raises(InputError, match="no value"):
+        closeness(np.array([0, 0]), np.array([np.nan, np.nan]), ordered=True)
+    with pytest.raises(InputError, match="same length"):
+        closeness(np.array([0, 0]), np.array([1.0]), ordered=True)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from([math.nan, 0.0, -0.0, 1.5])] * 3), min_size=1, max_size=30))
+def test_classes_are_the_records_equal_in_all_columns(rows: list[tuple[float, float, float]]) -> None:
+    ids = class_ids([np.array(column) for column in zip(*rows, strict=True)])
+    # Minus zero equals zero, and missing equals missing.
+    keys = [tuple("" if math.isnan(v) else v + 0.0 for v in row) for row in rows]
+    for i, key in enumerate(keys):
+        assert [j for j in range(len(rows)) if ids[j] == ids[i]] == [j for j in range(len(rows)) if keys[j] == key]
+    assert set(ids) == set(range(len(set(keys))))
+
+
+def test_classes_need_columns_of_one_length() -> None:
+    with pytest.raises(InputError, match="no record or no quasi"):
+        class_ids([])
+    with pytest.raises(InputError, match="different numbers"):
+        class_ids([np.zeros(2), np.zeros(3)])

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from discreet.measures.change import changes
 from discreet.measures.choices import Choices
-from discreet.measures.closeness import closeness
 from discreet.measures.fellegi import MOST_ATTRIBUTES, decile_bins, probabilistic_linkage
 from discreet.measures.interval import interval_disclosure
 from discreet.measures.linkage import (
@@ -25,7 +24,7 @@ from discreet.measures.linkage import (
 from discreet.measures.loss import general_loss, information_loss
 from discreet.measures.pair import Pair
 from discreet.measures.probabilistic import probabilistic_loss
-from discreet.measures.risk import record_risk
+from discreet.measures.risk import closeness, record_risk
 
 Progress = Callable[[str, float], None]
 # The 2013 paper's risk and the 2021 paper's, whatever else is asked for.

@@ -18,7 +18,7 @@ from discreet.data.embedding import Embedding, embed
 from discreet.data.files import record_of
 from discreet.data.values import read_numbers
 from discreet.errors import InputError
-from discreet.measures.closeness import class_ids
+from discreet.measures.risk import class_ids
 
 Points = NDArray[np.float64]
 
