@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import InputError
-from discreet.evolution.cycles import Cycles
 from discreet.microdata.memetic import blocks as large
 from discreet.microdata.memetic import islands
 from discreet.microdata.methods import genetic
@@ -17,9 +18,11 @@ from discreet.microdata.solving import Partition
 from partitions import any_partition, cloud, no_worse
 
 POINTS = cloud(260, 3, "scattered", 1)
+# Cycles so short that a few steps go through all phases.
+HASTY: dict[str, Any] = {"cycle": 2, "proofs": 2}
 SEARCHES: dict[str, dict[str, Any]] = {
-    "memetic": {},
-    "in blocks": {"params": {"large": 50}},
+    "memetic": {"params": HASTY},
+    "in blocks": {"params": {"large": 50, "block": 10}},
     "genetic": {"method": "genetic", "params": {"generations": 400}},
     "two-step": {"method": "two-step", "params": {"generations": 700}},
     "two-step with a memetic inner search": {"method": "two-step", "params": {"inner": "memetic", "steps": 7}},
@@ -32,12 +35,9 @@ def run(path: Path | None, steps: int, **options: Any) -> Partition:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cycles so short that a few steps go through all phases; several blocks; few generations a step."""
+    """Every cycle ends with regions and a proof; several blocks and few generations a step."""
     monkeypatch.setattr(islands, "FIRST_REGION_CYCLE", 0)
-    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.3))
     monkeypatch.setattr(islands, "PROVABLE", {3: (1000, 0)})
-    monkeypatch.setattr(islands, "PROOF_EPOCHS", 2)
-    monkeypatch.setattr(large, "BLOCK_GROUPS", 10)
     monkeypatch.setattr(large, "EPOCH_RECORDS", 100)
     monkeypatch.setattr(genetic, "EPOCH_GENES", 200_000)
 
@@ -61,6 +61,23 @@ def test_resumed_equals_uninterrupted(options: dict[str, Any], first: int, tmp_p
 
 
 @pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("options", SEARCHES.values(), ids=SEARCHES)
+@given(breaks=st.lists(st.integers(1, 15), min_size=2, max_size=4, unique=True), seed=st.integers(0, 99))
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_run_broken_off_again_and_again_ends_where_it_would_have(
+    options: dict[str, Any], breaks: list[int], seed: int, tmp_path: Path
+) -> None:
+    whole = run(None, 16, seed=seed, **options)
+    path = tmp_path / "search.npz"
+    path.unlink(missing_ok=True)
+    for steps in [*sorted(breaks), 16]:
+        part = run(path, steps, seed=seed, **options)
+    np.testing.assert_array_equal(part.labels, whole.labels)
+    assert (part.search["steps"], part.search["stopped"]) == (whole.search["steps"], whole.search["stopped"])
+    assert part.bound == whole.bound
+
+
+@pytest.mark.usefixtures("hasty")
 def test_regions_and_proofs_are_part_of_what_was_compared() -> None:
     """The test above would be worth little if no search had come that far."""
     seen = dict.fromkeys(("_recombine_regions", "_prove"), 0)
@@ -77,7 +94,7 @@ def test_regions_and_proofs_are_part_of_what_was_compared() -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name in seen:
             patch.setattr(islands.Islands, name, counted(name))
-        run(None, 12)
+        run(None, 12, params=HASTY)
     assert min(seen.values()) > 3
 
 

@@ -23,12 +23,11 @@ SEEDS = st.integers(0, 2**32)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small blocks, a few of them in an epoch."""
     monkeypatch.setattr(large, "START_BLOCK_RECORDS", 60)
-    monkeypatch.setattr(large, "BLOCK_GROUPS", 10)
     monkeypatch.setattr(large, "EPOCH_RECORDS", 200)
 
 
 def begun(points: Floats, k: int, run: Run | None = None, epochs: int = 0) -> Blocks:
-    process = Memetic()._blocks(points, k, run or Run())
+    process = Memetic(block=10)._blocks(points, k, run or Run())
     for _ in range(epochs):
         next(process.epochs(), None)
     return process

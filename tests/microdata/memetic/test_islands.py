@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.evolution.cycles import Cycles
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.memetic.pool import Pool, note, pooled
 from discreet.kernels.memetic.unions import anneal, slotted
@@ -22,16 +21,16 @@ from discreet.microdata.methods.mdav import Mdav
 from evolution.searches import same
 from partitions import any_partition, cases, check_cost, check_sizes, cloud, groups_of, no_worse, optimum, plain_sse
 
+# Short cycles, and a bit of a proof.
+HASTY: dict[str, Any] = {"cycle": 2, "proofs": 3}
 SEEDS = st.integers(0, 2**32)
 
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short cycles that all end with regions and a bit of a proof."""
-    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.3))
+    """Every cycle ends with regions and a proof."""
     monkeypatch.setattr(islands, "FIRST_REGION_CYCLE", 0)
     monkeypatch.setattr(islands, "PROVABLE", {3: (1000, 0)})
-    monkeypatch.setattr(islands, "PROOF_EPOCHS", 3)
 
 
 def noted(points: Floats, k: int, start: Ints, steps: int, seed: int) -> Pool:
@@ -58,7 +57,7 @@ def spy(process: Islands, name: str, called: set[str]) -> None:
 @pytest.mark.parametrize("k", [3, 5])
 def test_the_best_never_gets_worse_and_costs_what_it_says_through_all_phases(kind: str, k: int) -> None:
     points = cloud(230, 2, kind, k)
-    process = Memetic(islands=3)._islands(points, k, Run(seed=1))
+    process = Memetic(islands=3, **HASTY)._islands(points, k, Run(seed=1))
     phases: set[str] = set()
     for name in ("_anneal", "_recombine_regions", "_prove"):
         spy(process, name, phases)
@@ -81,7 +80,7 @@ def test_the_best_never_gets_worse_and_costs_what_it_says_through_all_phases(kin
 @pytest.mark.usefixtures("hasty")
 def test_the_answer_can_be_asked_for_at_any_time_and_changes_nothing() -> None:
     points = cloud(230, 3, "scattered", 1)
-    asked, left = (Memetic()._islands(points, 3, Run(seed=2)) for _ in range(2))
+    asked, left = (Memetic(**HASTY)._islands(points, 3, Run(seed=2)) for _ in range(2))
     for _ in range(10):
         next(asked.epochs(), None)
         np.testing.assert_array_equal(asked.answer(), asked.answer())
@@ -94,7 +93,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
     points = cloud(230, 3, "scattered", 1)
     states = []
     for threads in (1, 2, 5):
-        process = Memetic(islands=3)._islands(points, 3, Run(seed=2, threads=threads))
+        process = Memetic(islands=3, **HASTY)._islands(points, 3, Run(seed=2, threads=threads))
         for _ in range(15):
             next(process.epochs(), None)
         states.append(process.save())
@@ -105,7 +104,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
 @pytest.mark.usefixtures("hasty")
 def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None:
     points = cloud(230, 2, "scattered", 3)
-    method = Memetic()
+    method = Memetic(**HASTY)
     process = method._islands(points, 3, Run(seed=4))
     kept = []
     for _ in range(14):
@@ -124,15 +123,14 @@ def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None
 
 
 def test_a_search_that_finds_nothing_more_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(islands, "CYCLES", Cycles(3, 1.0))
     monkeypatch.setattr(islands, "PROVABLE", {})
     points = cloud(9, 2, "scattered", 1)
-    process = Memetic()._islands(points, 3, Run())
+    process = Memetic(cycle=3, growth=1.0)._islands(points, 3, Run())
     epochs = 0
     while not process.finished:
         next(process.epochs(), None)
         epochs += 1
-    assert epochs >= 3 * islands.MOST_IDLE_CYCLES
+    assert epochs >= 3 * Memetic().patience
     assert process.bound is None
     assert process.cost == pytest.approx(optimum(points, 3))
 
@@ -142,11 +140,10 @@ def test_a_search_that_finds_nothing_more_is_finished(monkeypatch: pytest.Monkey
 def test_a_bound_is_never_above_the_optimum_and_ends_the_search_where_it_meets_it(
     monkeypatch: pytest.MonkeyPatch, kind: str, k: int
 ) -> None:
-    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.0))
     monkeypatch.setattr(islands, "PROVABLE", {k: (100, 0)})
     points = cloud(9, 2, kind, k)
     least = optimum(points, k)
-    process = Memetic()._islands(points, k, Run())
+    process = Memetic(cycle=2, growth=1.0)._islands(points, k, Run())
     for _ in range(400):
         next(process.epochs(), None)
         assert process.bound is None or process.bound <= least * (1 + 1e-9)
@@ -160,11 +157,10 @@ def test_a_bound_is_never_above_the_optimum_and_ends_the_search_where_it_meets_i
 
 
 def test_a_memory_that_is_nearly_full_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(islands, "CYCLES", Cycles(2, 1.0))
     monkeypatch.setattr(islands, "GROUPS_PER_RECORD", 1)
     monkeypatch.setattr(islands, "PROVABLE", {})
     points = cloud(60, 2, "scattered", 1)
-    process = Memetic(heat=1.0)._islands(points, 3, Run())
+    process = Memetic(heat=1.0, cycle=2, growth=1.0)._islands(points, 3, Run())
     filled = []
     for _ in range(40):
         next(process.epochs(), None)

@@ -162,7 +162,6 @@ REHEARSED = """
 import importlib, pkgutil, sys
 import numpy as np
 from discreet import kernels
-from discreet.evolution.cycles import Cycles
 from discreet.microdata.memetic import islands
 from discreet.microdata.solving import warm_up
 from discreet.microdata.memetic.memetic import Memetic
@@ -172,8 +171,8 @@ modules = [importlib.import_module(found.name)
            for found in pkgutil.walk_packages(kernels.__path__, "discreet.kernels.")]
 compiled = lambda: {f"{m.__name__}.{n}": len(f.signatures) for m in modules for n, f in vars(m).items()
                     if hasattr(f, "signatures")}
-islands.RIPE, islands.CYCLES, islands.PROVABLE = 0, Cycles(2, 1.0), {3: (1000, 0)}
-method = Memetic(large=int(sys.argv[1]))
+islands.FIRST_REGION_CYCLE, islands.PROVABLE = 0, {3: (1000, 0)}
+method = Memetic(large=int(sys.argv[1]), cycle=2, growth=1.0)
 warm_up(method, 2, 3, {120})
 before = compiled()
 points = np.random.default_rng(0).normal(size=(120, 2))

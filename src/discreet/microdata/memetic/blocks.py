@@ -20,8 +20,6 @@ from discreet.microdata.method import Labels, Points, Run, split_large
 
 # Records in a block of the first mdav: smaller ones are a worse start, larger ones take longer.
 START_BLOCK_RECORDS = 10_000
-# Groups in a block of a pass: much of what can be gained lies across borders, and a block should fit into the cache.
-BLOCK_GROUPS = 2_000
 # Records of an epoch: less than a second, and enough for several threads.
 EPOCH_RECORDS = 50_000
 # Unions of groups of more records are too large to be worked on; between such groups records only move and swap.
@@ -43,12 +41,14 @@ class Blocks(Search[Labels]):
         Seed, threads, and a partition to start from.
     heat : float
         The temperature at the start of a block; see `Memetic`.
+    groups : int
+        Groups in a block.
     """
 
     finished = False  # there is always something to gain
 
-    def __init__(self, points: Points, k: int, run: Run, *, heat: float) -> None:
-        self._points, self._k, self._run, self._heat = points, k, run, heat
+    def __init__(self, points: Points, k: int, run: Run, *, heat: float, groups: int) -> None:
+        self._points, self._k, self._run, self._heat, self._groups = points, k, run, heat, groups
         # The records in an order in which those of a group stand together, and a mark at the first of each group.
         self._order = np.empty(0, np.int64)
         self._heads = np.empty(0, np.int64)
@@ -125,7 +125,7 @@ class Blocks(Search[Labels]):
 
         self._passes += 1
         places = centroids(self._points, self._order, self._heads)
-        homes, blocks = self._homes(places, len(places) // BLOCK_GROUPS)
+        homes, blocks = self._homes(places, len(places) // self._groups)
         self._order, self._heads, self._starts = regroup(self._order, self._heads, homes, blocks)
         self._costs = block_costs(self._points, self._order, self._heads, self._starts)
         self._next = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,11 +26,8 @@ from discreet.microdata.memetic.regions import REGION_RECORDS, recombine
 from discreet.microdata.method import Labels, Points, Run, renumber, split_large
 from discreet.microdata.set_partitioning.exact import Exact, ExactSearch
 
-# Annealing steps of an epoch per group and island: 5 to 50 ms up to some thousand records.
-STEPS_PER_GROUP = 5
-# But no more than this work, in pairs of records of a union: with a large k a step takes milliseconds.
+# Most work of an epoch on an island, in pairs of records of a union: with a large k a step takes milliseconds.
 EPOCH_WORK = 30_000_000
-CYCLES = Cycles(first=32, growth=1.3)
 # Temperature at the start of even and of odd cycles, times the method's.
 START_HEATS = (2.0, 1.0)
 # From this cycle on regions are recombined: before it, the groups formed so far are not worth it.
@@ -37,16 +35,28 @@ FIRST_REGION_CYCLE = 3
 # For each k: up to so many records an exact search goes on beside the islands, from this cycle on. It may find what
 # they do not, or prove that there is nothing to be found. Its epochs take up to a second, with k = 4 several: it waits.
 PROVABLE = {2: (3_000, 6), 3: (2_000, 6), 4: (1_200, 9), 5: (300, 6), 6: (100, 6)}
-# It begins earlier after so many cycles without a better partition, and does so many epochs a cycle.
+# It begins earlier after so many cycles without a better partition.
 IDLE_CYCLES_BEFORE_PROOF = 2
-PROOF_EPOCHS = 25
 # Cost and bound that differ by no more than this part of them prove the optimum.
 PROVEN_GAP = 1e-8
-# So many cycles without a better partition end the search; a proof under way is completed first.
-MOST_IDLE_CYCLES = 6
 # Groups to remember per record and island, as long as they have no more members than that in all (128 MB).
 GROUPS_PER_RECORD = 40
 MOST_MEMBERS = 16_000_000
+
+
+@dataclass(frozen=True)
+class IslandParameters:
+    """The parameters of the search on islands; `Memetic` says what they are."""
+
+    islands: int = 2
+    heat: float = 0.03
+    neighbours: int = 12
+    regions: bool = True
+    effort: int = 5
+    cycle: int = 32
+    growth: float = 1.3
+    patience: int = 6
+    proofs: int = 25
 
 
 class Island:
@@ -92,18 +102,16 @@ class Islands(Search[Labels]):
         Least size of a group.
     run : Run
         Seed, threads, and a partition to start from.
-    islands, heat, neighbours, regions
-        The parameters of the method; see `Memetic`.
+    params : IslandParameters
+        The parameters of the method.
     """
 
-    def __init__(
-        self, points: Points, k: int, run: Run, *, islands: int, heat: float, neighbours: int, regions: bool
-    ) -> None:
-        self._points, self._k, self._threads, self._heat, self._regions = points, k, run.threads, heat, regions
-        self._near = neighbour_lists(points, min(neighbours, len(points) - 1))
+    def __init__(self, points: Points, k: int, run: Run, params: IslandParameters) -> None:
+        self._points, self._k, self._threads, self._params = points, k, run.threads, params
+        self._near = neighbour_lists(points, min(params.neighbours, len(points) - 1))
         self._best = _start(points, k, run)
         self._cost = _cost(points, self._best)
-        self._islands = [Island(self._best, k, run.seed, i + 1, regions) for i in range(islands)]
+        self._islands = [Island(self._best, k, run.seed, i + 1, params.regions) for i in range(params.islands)]
         self._rng = seeded(run.seed, 0)
         self._cycle, self._idle_cycles = 0, 0
         self._proof: ExactSearch | None = None
@@ -117,7 +125,7 @@ class Islands(Search[Labels]):
     @property
     def finished(self) -> bool:
         """Whether the best partition is proven to be optimal, or many cycles have found nothing better."""
-        idle = self._idle_cycles >= MOST_IDLE_CYCLES
+        idle = self._idle_cycles >= self._params.patience
         if self._proof is None:
             return idle
         over = self._proof.finished and self._proof.cost >= self._cost
@@ -130,13 +138,14 @@ class Islands(Search[Labels]):
 
     def _epochs(self) -> Iterator[None]:
         """Anneal side by side, inherit what is better, recombine regions, prove: in cycles that grow."""
+        cycles = Cycles(self._params.cycle, self._params.growth)
         while True:
             self._begin_phase()
             before = self._cost
-            for place in CYCLES.places(self._cycle):
+            for place in cycles.places(self._cycle):
                 if place.epoch > 0:
                     yield
-                heat = self._heat * START_HEATS[self._cycle % len(START_HEATS)] * (1.0 - place.fraction) ** 2
+                heat = self._params.heat * START_HEATS[self._cycle % len(START_HEATS)] * (1.0 - place.fraction) ** 2
                 mapped(partial(self._anneal, heat=heat), self._islands, self._threads)
             self._inherit(island.groups.labels for island in self._islands)
             for _ in range(self._region_epochs()):
@@ -169,7 +178,7 @@ class Islands(Search[Labels]):
         for island in self._islands:
             self._anneal(island, heat=0.1)
         self._inherit(island.groups.labels for island in self._islands)
-        if self._regions:
+        if self._params.regions:
             self._recombine_regions()
         self.answer()
         _rehearse_proof()
@@ -202,7 +211,8 @@ class Islands(Search[Labels]):
 
     @property
     def _steps(self) -> int:
-        return max(1, min(STEPS_PER_GROUP * len(self._points) // self._k, EPOCH_WORK // room_for(self._k) ** 2))
+        wanted = self._params.effort * len(self._points) // self._k
+        return max(1, min(wanted, EPOCH_WORK // room_for(self._k) ** 2))
 
     def _anneal(self, island: Island, *, heat: float) -> None:
         anneal(self._points, self._k, self._near, heat, self._steps, island.groups, island.pool, island.rng)
@@ -217,7 +227,7 @@ class Islands(Search[Labels]):
 
     def _region_epochs(self) -> int:
         """How many epochs recombine regions in this cycle: each record belongs to two regions on average."""
-        if not self._regions or self._cycle < FIRST_REGION_CYCLE:
+        if not self._params.regions or self._cycle < FIRST_REGION_CYCLE:
             return 0
         return -(-2 * len(self._points) // (REGION_RECORDS * len(self._islands)))
 
@@ -232,7 +242,7 @@ class Islands(Search[Labels]):
         """How many epochs of the exact search belong to this cycle."""
         most_records, first_cycle = PROVABLE.get(self._k, (0, 0))
         due = self._cycle >= first_cycle or self._idle_cycles >= IDLE_CYCLES_BEFORE_PROOF
-        return PROOF_EPOCHS if len(self._points) <= most_records and due else 0
+        return self._params.proofs if len(self._points) <= most_records and due else 0
 
     def _prove(self) -> None:
         """Do an epoch of the exact search, which shares the best partition with the islands."""

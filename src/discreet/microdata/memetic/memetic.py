@@ -9,7 +9,7 @@ from itertools import islice
 from discreet.errors import InputError, at_least, whole
 from discreet.evolution.process import Process
 from discreet.microdata.memetic.blocks import MOST_UNION_K, Blocks
-from discreet.microdata.memetic.islands import Islands
+from discreet.microdata.memetic.islands import IslandParameters, Islands
 from discreet.microdata.method import Labels, Method, Points, Run
 
 # Data of many attributes counts as large if it has as many values as the largest moderate data of so many attributes.
@@ -17,7 +17,7 @@ MODERATE_WIDTH = 10
 
 
 @dataclass(frozen=True)
-class Memetic(Method):
+class Memetic(IslandParameters, Method):
     """Evolutionary search with annealed local search: the default, and the best this package has.
 
     A few partitions, the islands, are annealed side by side: a step takes some 3 to 6 neighbouring groups, perturbs or
@@ -41,9 +41,22 @@ class Memetic(Method):
         Neighbours of each record that are looked at, at least 1.
     regions : bool
         Whether regions are put together anew by set partitioning.
+    effort : int
+        Annealing steps of an epoch per group and island, at least 1; 5 take 5 to 50 ms up to some thousand records.
+    cycle : int
+        Epochs of the first cycle, at least 1.
+    growth : float
+        How much longer each cycle is than the one before, at least 1.
+    patience : int
+        Cycles without a better partition that end the search, at least 1; a proof under way is completed first.
+    proofs : int
+        Epochs of the exact search in a later cycle, at least 0; 0 for no proof.
     large : int
         Data of more records than this is searched in blocks, at least 1; data of more than 10 attributes earlier, by
         its number of values.
+    block : int
+        Groups in a block of large data, at least 1: much of what can be gained lies across borders, and a block should
+        fit into the cache.
 
     References
     ----------
@@ -53,17 +66,15 @@ class Memetic(Method):
     crossover for the traveling salesman problem, GECCO (2009) 915-922. The combination is our own.
     """
 
-    islands: int = 2
-    heat: float = 0.03
-    neighbours: int = 12
-    regions: bool = True
     large: int = 20_000
+    block: int = 2_000
 
     def __post_init__(self) -> None:
-        whole("islands", self.islands, 1)
+        for name in ("islands", "neighbours", "effort", "cycle", "patience", "large", "block"):
+            whole(name, getattr(self, name), 1)
+        whole("proofs", self.proofs, 0)
         at_least("heat", self.heat, 0.0)
-        whole("neighbours", self.neighbours, 1)
-        whole("large", self.large, 1)
+        at_least("growth", self.growth, 1.0)
         if not isinstance(self.regions, bool):
             raise InputError(f"regions is {self.regions!r}; it must be True or False")
 
@@ -78,18 +89,10 @@ class Memetic(Method):
         return self._islands(points, k, run)
 
     def _blocks(self, points: Points, k: int, run: Run) -> Blocks:
-        return Blocks(points, k, run, heat=self.heat)
+        return Blocks(points, k, run, heat=self.heat, groups=self.block)
 
     def _islands(self, points: Points, k: int, run: Run) -> Islands:
-        return Islands(
-            points,
-            k,
-            run,
-            islands=self.islands,
-            heat=self.heat,
-            neighbours=self.neighbours,
-            regions=self.regions,
-        )
+        return Islands(points, k, run, self)
 
     def rehearse(self, points: Points, k: int, sizes: Collection[int]) -> None:
         """Do on a few points all that a search of parts of these sizes does, so that it is compiled."""
