@@ -37,11 +37,31 @@ def test_help_lists_the_keywords_of_every_group(verb: Callable[..., Any], groups
     assert not any(one.kind is one.VAR_KEYWORD for one in known.values())
 
 
+COLUMNS = "quasi confidential identifier by ignore numeric nominal ordinal date weights aggregate digits missing"
+SEARCH = "method params config time steps seed threads"
+WRITTEN = {
+    "protect": f"data k {COLUMNS} grouping {SEARCH} bound checkpoint measures progress",
+    "refine": f"data release key row_map k {COLUMNS} {SEARCH} bound checkpoint measures progress",
+    "group": f"data k {COLUMNS} {SEARCH} inner inner_params inner_steps start loss_weight risk_weight direction "
+    "nearest known choose interval width records sample memory progress",
+    "measure": "original released quasi confidential key row_map measures numeric nominal ordinal date config "
+    "direction nearest known choose interval width records sample seed progress",
+    "suppress": "table method cost time steps seed previous frozen prefer avoid protect_secondaries singletons strict "
+    "partial certificate params meta progress",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_every_keyword_that_users_may_have_written_goes_on_working(name: str) -> None:
+    assert set(WRITTEN[name].split()) <= set(inspect.signature(getattr(discreet, name)).parameters)
+
+
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: str(verb.__name__))
 def test_every_parameter_of_a_verb_is_described_once(verb: Callable[..., Any]) -> None:
     described = re.findall(r"^(\w+(?:, \w+)*) : ", inspect.getdoc(verb) or "", re.MULTILINE)
     names = [name for entry in described for name in entry.split(", ")]
     assert sorted(names) == sorted(inspect.signature(verb).parameters)
+    assert "**keywords" not in (verb.__doc__ or "")
 
 
 @pytest.mark.parametrize(

@@ -125,18 +125,27 @@ def takes(*groups: Any, defaults: object = None) -> Callable[[Verb], Verb]:
     """
 
     def complete(verb: Verb) -> Verb:
-        names = [name for group in groups for name in group.__annotations__]
+        types = {name: kind for group in groups for name, kind in group.__annotations__.items()}
         signature = inspect.signature(verb)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
         more = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(defaults, name, None))
-            for name in names
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=getattr(defaults, name, None),
+                annotation=getattr(kind, "__forward_arg__", kind),
+            )
+            for name, kind in types.items()
         ]
         verb.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
         text = inspect.cleandoc(verb.__doc__ or "")
-        entries = {name: entry for group in groups for name, entry in _entries(group.__doc__ or "").items()}
-        described = _entries(text)
-        written = "".join(entries[name] for name in names if name in entries and name not in described)
+        # The verb's own words on a keyword stand among those of its group.
+        words = {name: entry for group in groups for name, entry in _entries(group.__doc__ or "").items()}
+        for name, entry in _entries(text).items():
+            if name in types:
+                words[name] = entry
+                text = text.replace(entry, "", 1)
+        written = "".join(words[name] for name in types if name in words)
         verb.__doc__ = re.sub(r"^\*\*keywords\n(?: +.*\n)+", lambda _: written, text, flags=re.MULTILINE)
         return verb
 
