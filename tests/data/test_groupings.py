@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.data.groupings import check_groups, given_groups, groups_text, read_groups
+from discreet.data.groupings import check_groups, groups_text, parse_groups, read_groups
 from discreet.errors import InputError
 
 QUASI = ["age", "income", "town"]
@@ -95,8 +95,8 @@ def test_a_file_is_read_whatever_else_it_says(tmp_path: Path) -> None:
         SimpleNamespace(groups=[["town", "age"], ("income",)]),
         (["age", "town"], ["income"]),
     ):
-        assert given_groups(grouping, QUASI) == (("age", "town"), ("income",))
-    assert given_groups(None, QUASI) == (tuple(QUASI),)
+        assert parse_groups(grouping, QUASI) == (("age", "town"), ("income",))
+    assert parse_groups(None, QUASI) == (tuple(QUASI),)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_wrong_file_is_named_with_what_is_wrong(tmp_path: Path, content: str |
     path = tmp_path / "grouping.toml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(InputError, match=said) as error:
-        given_groups(path, QUASI)
+        parse_groups(path, QUASI)
     assert str(path) in str(error.value)
 
 

@@ -16,7 +16,7 @@ from discreet.errors import InputError
 FORM = 'groups = [["a", "b"], ["c"]]'
 
 
-def given_groups(grouping: Any, quasi: Sequence[str], where: str = "grouping") -> tuple[tuple[str, ...], ...]:
+def parse_groups(grouping: Any, quasi: Sequence[str], where: str = "grouping") -> tuple[tuple[str, ...], ...]:
     """The groups that a call gives, checked; all quasi-identifiers together if it gives none.
 
     Parameters
@@ -30,10 +30,10 @@ def given_groups(grouping: Any, quasi: Sequence[str], where: str = "grouping") -
     """
     if grouping is None:
         return (tuple(quasi),)
-    return check_groups(listed_groups(grouping, where), quasi, str(grouping) if _is_path(grouping) else where)
+    return check_groups(list_groups(grouping, where), quasi, str(grouping) if _is_path(grouping) else where)
 
 
-def listed_groups(grouping: Any, where: str = "grouping") -> list[list[str]]:
+def list_groups(grouping: Any, where: str = "grouping") -> list[list[str]]:
     """The groups that a call gives, whatever the quasi-identifiers are: as they are, in an object, or in a file."""
     return read_groups(grouping) if _is_path(grouping) else as_groups(getattr(grouping, "groups", grouping), where)
 

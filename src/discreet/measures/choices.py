@@ -99,7 +99,7 @@ class Choices:
             raise InputError("known: a column stands twice; name it once")
 
 
-def wanted(measures: str | Sequence[str]) -> tuple[str, ...]:
+def parse_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
     """The measures asked for: "fast", "all", or names."""
     if not isinstance(measures, str | Sequence):
         raise InputError(f"measures must be fast, all or a list of names, not {measures!r}")

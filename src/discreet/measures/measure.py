@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import Config, Names, TypeKeywords, as_names, load, resolve, sort_keywords, takes
 from discreet.errors import InputError
-from discreet.measures.choices import ALL, Choices, LinkageKeywords, wanted
+from discreet.measures.choices import ALL, Choices, LinkageKeywords, parse_measures
 from discreet.text import silent
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def measure(
 
     types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)
     choices = Choices.of(linkage, seed)
-    asked = wanted(measures)
+    asked = parse_measures(measures)
     said = Config() if config is None else load(config)
     before = accept(original, "the original")
     if isinstance(released, str | Path) and (output := record_of(Path(released))):

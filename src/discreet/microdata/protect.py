@@ -71,8 +71,8 @@ def protect(
     [24.0, 24.0, 24.0, 63.0, 63.0, 63.0]
     """
     from discreet.data.dataset import accept
-    from discreet.data.groupings import given_groups
-    from discreet.measures.choices import wanted
+    from discreet.data.groupings import parse_groups
+    from discreet.measures.choices import parse_measures
     from discreet.microdata.classes import attribute_groups
     from discreet.microdata.options import Settings
     from discreet.microdata.protection import declare, read_attributes, release_of
@@ -82,13 +82,13 @@ def protect(
     tell = progress or silent
     said = Config() if config is None else load(config)
     settings = Settings.settle(said, k=k, missing=columns.get("missing"), method=method, params=params, **search)
-    asked = () if measures in ("none", ["none"]) else wanted(measures)
+    asked = () if measures in ("none", ["none"]) else parse_measures(measures)
     tell("reading", 0.0)
     dataset = accept(data)
     declarations = declare(dataset, said, **columns)
     names = declarations.names("quasi")
     groups = (
-        given_groups(said.grouping, names, f"{config}: grouping") if grouping is None else given_groups(grouping, names)
+        parse_groups(said.grouping, names, f"{config}: grouping") if grouping is None else parse_groups(grouping, names)
     )
     attributes, notes = read_attributes(dataset, declarations)
     return release_of(

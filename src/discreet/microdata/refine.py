@@ -97,8 +97,8 @@ def refine(
 
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, record_of
-    from discreet.data.groupings import given_groups
-    from discreet.measures.choices import wanted
+    from discreet.data.groupings import parse_groups
+    from discreet.measures.choices import parse_measures
     from discreet.measures.pair import align
     from discreet.microdata.classes import attribute_groups
     from discreet.microdata.options import Settings
@@ -109,7 +109,7 @@ def refine(
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
     tell = progress or silent
     said = Config() if config is None else load(config)
-    asked = () if measures in ("none", ["none"]) else wanted(measures)
+    asked = () if measures in ("none", ["none"]) else parse_measures(measures)
     tell("reading", 0.0)
     dataset = accept(data, "the original")
     if isinstance(release, str | Path) and (output := record_of(Path(release))):
@@ -119,7 +119,7 @@ def refine(
         columns["identifier"] = [*as_names("identifier", columns.get("identifier")), key]
     declarations = declare(dataset, said, **columns)
     names = declarations.names("quasi")
-    if said.grouping is not None and len(given_groups(said.grouping, names)) > 1:
+    if said.grouping is not None and len(parse_groups(said.grouping, names)) > 1:
         raise InputError("refine starts from groups over all quasi-identifiers; leave the grouping out, or use protect")
     absent = [name for name in names if name not in given.frame.columns]
     if absent:

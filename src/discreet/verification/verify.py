@@ -79,7 +79,7 @@ def _promise(
 ) -> tuple[Promise, Mapping[str, Any] | None]:
     """The promise to check, and what the record says of the file it was given for."""
     from discreet.columns import as_names
-    from discreet.data.groupings import listed_groups
+    from discreet.data.groupings import list_groups
 
     if promise is not None:
         if quasi is not None or k is not None or by is not None or grouping is not None:
@@ -97,7 +97,7 @@ def _promise(
         raise InputError("say what to check: a promise, or quasi and k")
     if (quasi is None) == (grouping is None):
         raise InputError("give the quasi-identifiers either as quasi or as a grouping")
-    groups = [as_names("quasi", quasi)] if grouping is None else listed_groups(grouping)
+    groups = [as_names("quasi", quasi)] if grouping is None else list_groups(grouping)
     return Promise(k, tuple(tuple(group) for group in groups), tuple(as_names("by", by))), None
 
 
