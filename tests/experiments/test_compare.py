@@ -80,7 +80,7 @@ def test_runs_are_kept_and_not_done_again(tmp_path: Path, monkeypatch: pytest.Mo
 def test_an_interrupted_run_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.evolution.loop import Outcome
 
-    monkeypatch.setattr("discreet.experiments.compare.evolve", lambda *_a, **_n: Outcome(1, 0.1, "interrupted", ()))
+    monkeypatch.setattr("discreet.experiments.compare.run", lambda *_a, **_n: Outcome(1, 0.1, "interrupted", ()))
     with pytest.raises(KeyboardInterrupt):
         compare(records(2), methods=METHODS, ks=[3], seeds=1, steps=2, store=tmp_path)
     assert (tmp_path / "runs.jsonl").read_text().count("\n") == 1  # what the runs are about, and no run

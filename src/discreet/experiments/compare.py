@@ -16,8 +16,6 @@ from scipy import stats
 
 from discreet._version import __version__
 from discreet.errors import DiscreetError, InputError, whole
-from discreet.evolution.loop import evolve
-from discreet.evolution.stops import MaxSeconds, MaxSteps, Stop
 from discreet.experiments.runs import Flat, Progress, Scalar, run_all
 from discreet.experiments.statistics import Comparison, need
 from discreet.experiments.statistics import compare as ranked
@@ -25,6 +23,7 @@ from discreet.kernels.partitions.groups import total_sse
 from discreet.methods import make, names
 from discreet.microdata.method import Points, Run, begin
 from discreet.microdata.solving import warm_up
+from discreet.running import SearchOptions, run
 from discreet.tables.suppress import suppress
 
 
@@ -77,10 +76,6 @@ def entrants(texts: Sequence[str], make: Callable[[str, Mapping[str, Any]], Any]
     return found
 
 
-# The shortest time for which a search goes on when its start has used up the time.
-INSTANT = 1e-3
-
-
 def run_partition(
     data: Mapping[str, Points],
     methods: Mapping[str, Entrant],
@@ -109,7 +104,6 @@ def run_partition(
         `value`, the information loss in percent; `seconds` on the clock and of the `processor`, compiling left
         out; `steps`, `stopped`, and `trace`: pairs of seconds and value as JSON.
     """
-
     points, entrant = data[str(settings["data"])], methods[str(settings["method"])]
     k, seed = int(settings["k"] or 0), int(settings["seed"] or 0)
     try:
@@ -118,14 +112,14 @@ def run_partition(
         start, work = clock.perf_counter(), clock.process_time()
         process = begin(method, points, k, Run(seed=seed, threads=1))
         begun = clock.perf_counter() - start
-        outcome = evolve(process, _stop(time - begun, steps))
+        outcome = run(process, SearchOptions(time=time, steps=steps, seed=seed, threads=1), began=start)
     except DiscreetError as error:
         raise _locate(error, settings) from None
     _refuse_interrupted(outcome.stopped)
     scale = 100.0 / (float(total_sse(points)) or 1.0)
     return {
         "value": _value(float(process.cost) * scale),
-        "seconds": round(begun + outcome.seconds, 4),
+        "seconds": round(outcome.seconds, 4),
         "processor": round(clock.process_time() - work, 4),
         "steps": outcome.steps,
         "stopped": outcome.stopped,
@@ -145,7 +139,6 @@ def run_suppression(
     Parameters are those of `grouped`, with the path of each table in the place of records; `value` is the cost of the
     secondary cells.
     """
-
     entrant = methods[str(settings["method"])]
     stages: dict[str, tuple[float, float]] = {}
 
@@ -177,11 +170,6 @@ def run_suppression(
         "stopped": str(search["stopped"]),
         "trace": _trace((begun + moment, cost) for _, moment, cost in found.trace),
     }
-
-
-def _stop(time: float, steps: int | None) -> Stop:
-
-    return MaxSeconds(max(time, INSTANT)) if steps is None else MaxSteps(steps)
 
 
 def _refuse_interrupted(stopped: str) -> None:
@@ -246,7 +234,6 @@ class Compared:
 
         `above` is how far the median is above the least median of the case, in percent of it.
         """
-
         value = pl.col("value")
         table = self.runs.group_by("case", "method", maintain_order=True).agg(
             value.median().alias("median"),
@@ -336,7 +323,6 @@ def check(methods: Sequence[str], ks: Sequence[int]) -> dict[str, Entrant]:
 
 def analyse(frame: pl.DataFrame, unit: str) -> Compared:
     """The tests on runs."""
-
     case = pl.format("{}, k = {}", "data", "k") if "k" in frame.columns else pl.col("data")
     frame = frame.with_columns(case.alias("case"))
     traces = (
@@ -354,7 +340,6 @@ def analyse(frame: pl.DataFrame, unit: str) -> Compared:
 
 def _pair(runs: pl.DataFrame) -> dict[str, Any]:
     """Wilcoxon's signed-rank test of the medians of two methods."""
-
     one, other = runs["method"].unique(maintain_order=True).to_list()
     wide = runs.pivot("method", index="case", values="value", aggregate_function="median")
     gain = (wide[other] - wide[one]).to_numpy()
@@ -370,7 +355,6 @@ def _pair(runs: pl.DataFrame) -> dict[str, Any]:
 
 def _maker(*, tables: bool) -> Any:
     """What makes a method; it refuses a method of the other kind with a hint."""
-
     own, others = ("suppression", "partition") if tables else ("partition", "suppression")
 
     def make_of_kind(name: str, params: Mapping[str, Any]) -> Any:

@@ -114,7 +114,6 @@ class Made:
 
     def markdown(self) -> str:
         """A paragraph on it."""
-
         system = f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
         workers = f"{self.threads} process{'es' if self.threads > 1 else ''}"
         told = (

@@ -33,7 +33,6 @@ def records(data: Any, *, k: int, config: Path | None = None, **columns: Unpack[
         Roles and types of columns. Without quasi-identifiers, and without a configuration, these are all columns that
         have no other role.
     """
-
     if config is None and columns.get("quasi") is None:
         columns["quasi"] = "all"
     dataset = accept(data)
@@ -92,7 +91,6 @@ def literature(name: str) -> pl.DataFrame:
         Its name; the file is `microdata/NAME.csv` of the reference data. A file that is not there is an error that says
         where it was looked for.
     """
-
     frame = pl.read_csv(reference(f"microdata/{name}.csv"))
     endings = USED_COLUMNS.get(name, ("",))
     return frame.select(pl.col(column).cast(pl.Float64) for column in frame.columns if column.endswith(endings))
@@ -100,5 +98,4 @@ def literature(name: str) -> pl.DataFrame:
 
 def standardise(values: Points) -> Points:
     """Z-scores, with the standard deviation of the papers (ddof 0)."""
-
     return np.ascontiguousarray((values - values.mean(axis=0)) / values.std(axis=0))

@@ -188,7 +188,6 @@ def _work_here(task: Task, settings: Sequence[Flat]) -> Iterator[Done]:
 
 
 def _work_in_processes(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]:
-
     place, size = 0, 1
     running: set[Future[tuple[Done, float]]] = set()
     with _single_threaded():
@@ -224,7 +223,6 @@ def _start_worker(task: Task) -> None:
 
 def _leave_with_parent() -> None:
     """End this process if the first one dies: it would wait for work for ever."""
-
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -293,7 +291,6 @@ def run_all(
     polars.DataFrame
         A row for each of the settings, in their order: settings and results.
     """
-
     whole("threads", threads, 1)
     keys = [key(setting) for setting in settings]
     if len(set(keys)) < len(keys):

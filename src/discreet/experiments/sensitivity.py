@@ -30,6 +30,7 @@ from discreet.experiments.runs import Flat, Progress, Scalar, key, run_all
 from discreet.experiments.statistics import ALPHA, Anova, anova, groups, need
 from discreet.methods import make
 from discreet.microdata.method import Points, Run, begin
+from discreet.microdata.methods.genetic import Population
 from discreet.microdata.partition import partition
 
 Grid = dict[str, tuple[Scalar, ...]]
@@ -148,7 +149,6 @@ def run_method(
         `sse`; `converged`, the generation (or the step, where a method has no generations) that found it; `seconds` of
         the processor.
     """
-
     _rehearse(method, points, k)
     own = {name: value for name, value in settings.items() if name not in ("seed", "run")}
     start = time.process_time()
@@ -156,33 +156,29 @@ def run_method(
     improved = _run_to_end(process, steps, target)
     return {
         "sse": float(process.cost),
-        "converged": int(getattr(process, "converged", improved)),
+        "converged": process.converged if isinstance(process, Population) else improved,
         "seconds": round(time.process_time() - start, 4),
     }
 
 
 def _rehearse(method: str, points: Points, k: int) -> None:
     """Take one step once in each process, so that no run's seconds are those of loading compiled code."""
-
     if method in _rehearsed:
         return
     _rehearsed.add(method)
     process = begin(make(method, {}), points[: max(WARM_UP_RECORDS, 2 * k)], k, Run(threads=1))
-    if not process.finished:
-        next(process.epochs())
+    next(process.epochs(), None)
 
 
 def _run_to_end(process: Process[Any], steps: int | None, target: float | None) -> int:
     """Run a process to its end; the step that last made it better."""
-    step = improved = 0
-    least = float(process.cost)
-    while not process.finished and (steps is None or step < steps):
-        if target is not None and least <= target * (1 + AT_TARGET):
-            break
-        next(process.epochs())
-        step += 1
+    improved, least = 0, float(process.cost)
+    reached = -math.inf if target is None else target * (1 + AT_TARGET)
+    for step, _ in enumerate(itertools.islice(process.epochs() if least > reached else (), steps), 1):
         if process.cost < least:
             least, improved = float(process.cost), step
+        if least <= reached:
+            break
     return improved
 
 
@@ -203,7 +199,6 @@ class Step:
 
     def best(self, factor: str) -> list[Scalar] | None:
         """The values that Tukey's test does not tell from the best one; None where the factor does not matter."""
-
         if factor not in self.groups:
             return None
         return self.groups[factor]["tukey"].filter(pl.col("best"))["value"].sort().to_list()
@@ -319,7 +314,6 @@ def analyse(frame: pl.DataFrame, factors: tuple[str, ...], optimum: float | None
     3. Analysis of variance of the convergence epoch within the best group, those values that Tukey's test does not tell
     from the best. 4. Groups of the values of the factors that matter there.
     """
-
     quality = _step(frame, "sse", factors)
     kept = frame
     for factor in factors:
@@ -355,7 +349,6 @@ def seed_of(settings: Mapping[str, Scalar]) -> int:
 
 def proven(points: Points, k: int) -> float | None:
     """The least SSE there can be, if it is proven in a few seconds."""
-
     if not 2 * k <= len(points) <= PROVABLE:
         return None
     if len(points) <= ENUMERABLE:

@@ -54,7 +54,6 @@ class Anova:
     @property
     def significant(self) -> list[str]:
         """The factors that matter."""
-
         return self.table.filter(pl.col("significant"))["factor"].to_list()
 
 
@@ -72,7 +71,6 @@ def anova(frame: pl.DataFrame, response: str, factors: Sequence[str], alpha: flo
     alpha : float
         Below this p-value a factor is significant. None is where runs are too few to tell what is chance.
     """
-
     need("statsmodels")
     varied = [factor for factor in factors if frame[factor].n_unique() > 1]
     values = frame[response].to_numpy().astype(float)
@@ -149,7 +147,6 @@ def groups(
         `value`, `runs`, `mean`, `groups` (letters; values that share one are not told apart) and `best` (whether the
         value shares a group with the best), from the best to the worst.
     """
-
     table = frame.group_by(factor).agg(pl.len().alias("runs"), pl.col(response).mean().alias("mean"))
     table = table.sort("mean", factor).rename({factor: "value"})
     means, runs = table["mean"].to_list(), table["runs"].to_list()
@@ -168,7 +165,6 @@ def groups(
 
 def _p(difference: float, variance: float, count: int, df: int, test: str) -> float:
     """How likely a difference of two means is by chance, among all pairs of so many."""
-
     if variance <= 0:
         return 1.0 if abs(difference) <= ROUNDING else 0.0
     if test == "scheffe":
@@ -231,7 +227,6 @@ def compare(frame: pl.DataFrame, *, method: str, case: str, value: str, alpha: f
     alpha : float
         Level of the critical difference.
     """
-
     need()
     import scikit_posthocs
 

@@ -32,7 +32,6 @@ def curves(traces: pl.DataFrame) -> pl.DataFrame:
         `method`, `seconds` (evenly spaced on a logarithmic scale), `gap` in percent, with its quartiles `low` and
         `high`. A method has no point before all of its runs have a value.
     """
-
     best = dict(traces.group_by("case").agg(pl.col("value").min()).rows())
     first, last = (float(getattr(traces["seconds"], end)() or SHORTEST) for end in ("min", "max"))
     moments = np.geomspace(max(first, SHORTEST), max(last, first, SHORTEST) * 1.02, MOMENTS)
@@ -53,7 +52,6 @@ def curves(traces: pl.DataFrame) -> pl.DataFrame:
 
 def _gaps(run: pl.DataFrame, best: float, moments: Any) -> Any:
     """The gap of one run at each moment; NaN before its first value."""
-
     values = np.minimum.accumulate(run["value"].to_numpy())
     gap = np.where(values <= best, 0.0, 100.0 * (values / best - 1) if best > 0 else 100.0)
     place = np.searchsorted(run["seconds"].to_numpy(), moments, side="right") - 1

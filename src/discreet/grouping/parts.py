@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -183,10 +184,8 @@ class Inner:
         run = Run(seed=self.seed)
         for rows in classes:
             process = begin(self.method, np.ascontiguousarray(points[rows]), k, run)
-            for _ in range(self.steps):
-                if process.finished:
-                    break
-                next(process.epochs())
+            for _ in islice(process.epochs(), self.steps):
+                pass
             own = process.answer()
             labels[rows] = own + clusters
             clusters += int(own.max()) + 1

@@ -10,7 +10,6 @@ from discreet.data.attributes import Attribute, Values
 
 def aggregate(attribute: Attribute, labels: NDArray[np.int64]) -> Values:
     """The released value of each record: the aggregate of its group; missing where the group has no value."""
-
     have = ~np.isnan(attribute.values)
     by_group = _by_group(attribute, attribute.values[have], labels[have], int(labels.max()) + 1)
     released: Values = by_group[labels]
@@ -23,7 +22,6 @@ def fill(attribute: Attribute) -> Values:
     Filling from the column and not from the group keeps every group's aggregate one over at least k records: with the
     values of the group alone, that of the only one who has a value would be released as it is.
     """
-
     missing = np.isnan(attribute.values)
     if not missing.any():
         return attribute.values
@@ -36,7 +34,6 @@ def fill(attribute: Attribute) -> Values:
 
 def _by_group(attribute: Attribute, values: Values, labels: NDArray[np.int64], groups: int) -> Values:
     """One value per group; NaN for a group without values."""
-
     order = np.lexsort((values, labels))
     values, labels = values[order], labels[order]
     starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]]) if len(labels) else np.zeros(0, np.int64)
@@ -49,7 +46,6 @@ def _by_group(attribute: Attribute, values: Values, labels: NDArray[np.int64], g
 
 
 def _mean(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], _coded: bool) -> Values:
-
     lowest, highest = values[starts], values[starts + sizes - 1]
     # From the group's own lowest value, so that equal values stay exactly what they were and digits are not lost.
     means = lowest + np.add.reduceat(values - np.repeat(lowest, sizes), starts) / sizes
@@ -68,7 +64,6 @@ def _median(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64],
 
 def _mode(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], _coded: bool) -> Values:
     """The most frequent value; of equally frequent ones the one more frequent in the whole column, then the lowest."""
-
     group = np.repeat(np.arange(len(starts)), sizes)
     first = np.flatnonzero(np.r_[True, (values[1:] != values[:-1]) | (group[1:] != group[:-1])])
     runs = np.diff(np.r_[first, len(values)])

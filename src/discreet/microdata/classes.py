@@ -29,7 +29,6 @@ class Classes:
 
 def split(dataset: Dataset, attributes: Sequence[Attribute], by: list[str], k: int) -> Classes:
     """Split the records by stratum and missing pattern into classes of at least k."""
-
     strata = _strata(dataset, by)
     small = [rows for rows in strata if len(rows) < k]
     if small:
@@ -55,7 +54,6 @@ def split(dataset: Dataset, attributes: Sequence[Attribute], by: list[str], k: i
 
 
 def _strata(dataset: Dataset, by: list[str]) -> list[NDArray[np.int64]]:
-
     if not by:
         return [np.arange(dataset.frame.height)]
     groups = dataset.frame.select(by).with_row_index("\0row").group_by(by, maintain_order=True).agg("\0row")
@@ -105,7 +103,6 @@ def attribute_groups(
 
 def blanks(groups: Sequence[AttributeGroup], records: int) -> NDArray[np.bool_]:
     """Where values have to be blanked, records × attributes."""
-
     blank = np.zeros((records, sum(len(group.columns) for group in groups)), bool)
     for group in groups:
         blank[:, list(group.columns)] = group.classes.blank

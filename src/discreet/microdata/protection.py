@@ -35,7 +35,6 @@ def declare(dataset: Dataset, said: Config, **columns: Unpack[ColumnKeywords]) -
 
 def read_attributes(dataset: Dataset, declarations: Declarations) -> tuple[list[Attribute], list[str]]:
     """The quasi-identifiers, and what was assumed on the way."""
-
     attributes = []
     assumed: dict[str, list[str]] = {}
     for name in declarations.names("quasi"):
@@ -63,7 +62,6 @@ def release_of(
 
     Groups of records to start from are for a single group of attributes.
     """
-
     embedding, constant = embed(attributes)
     blank = blanks(groups, dataset.frame.height)
     kept = [
@@ -153,7 +151,6 @@ def judge(
     tell: Callable[[str, float], None],
 ) -> dict[str, Any]:
     """The loss, always, and the measures asked for, with the choices they depend on."""
-
     held = declarations.names("confidential") if {"l", "t"} & set(asked) else []
     columns = (read_confidential(dataset, declarations[name]) for name in held)
     confidential = tuple(column for column in columns if column is not None)

@@ -122,7 +122,6 @@ class Blocks(Search[Labels]):
 
     def _draw_borders(self) -> None:
         """Begin the next pass: put the groups of each of its blocks together."""
-
         self._passes += 1
         places = centroids(self._points, self._order, self._heads)
         homes, blocks = self._homes(places, len(places) // self._groups)
@@ -167,7 +166,6 @@ def _spans(starts: Labels, least: int) -> list[slice]:
 
 def _first_groups(points: Points, k: int, order: Labels, heads: NDArray[np.int64]) -> None:
     """Partition the records of a block, in place."""
-
     labels = mdav(np.ascontiguousarray(points[order]), k, False, lambda _fraction: None)
     inner = np.argsort(labels, kind="stable")
     heads[:] = np.diff(labels[inner], prepend=-1)

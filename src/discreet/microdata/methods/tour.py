@@ -49,7 +49,6 @@ class Tour(Construction):
 
     def _order(self, points: Points, k: int, progress: Progress) -> Labels:
         """Put the records in the order of the tour."""
-
         if self.order == "curve":
             return curve_order(points, progress)
         if self.order == "nearest":

@@ -111,7 +111,7 @@ class ExactSearch(Search[Ints]):
         return min(self._bound, self._cost)
 
     @property
-    def converged(self) -> bool:
+    def is_relaxation_solved(self) -> bool:
         """Whether the bound is that of the linear relaxation, or better."""
         return self._stage != "relax"
 
@@ -253,4 +253,4 @@ def lower_bound(points: Points, k: int, *, labels: Labels) -> Bound:
         pass
     if search.bound <= nearest:
         return Bound(nearest, "nearest neighbours")
-    return Bound(min(search.bound, cost), "column generation" if search.converged else "Lagrangian")
+    return Bound(min(search.bound, cost), "column generation" if search.is_relaxation_solved else "Lagrangian")

@@ -128,7 +128,6 @@ def figure_3(budget: Budget) -> Section:
 
 
 def _epochs(name: str, number: int, budget: Budget) -> Section:
-
     means = (
         with_both_operators(run_test(name, budget).runs)
         .group_by("mutation")
@@ -152,7 +151,6 @@ def _epochs(name: str, number: int, budget: Budget) -> Section:
 
 def figure_4(budget: Budget) -> Section:
     """Average SSE by rates on larger data."""
-
     rows: list[tuple[str, object, object, str]] = []
     for name, rates in FIGURE_4.items():
         means = run_test(name, budget).runs.group_by("mutation").agg(pl.col("sse").mean()).sort("sse", "mutation")
@@ -313,7 +311,6 @@ def _maps(names: Sequence[str], value: str, file: str, title: str, budget: Budge
 
 
 def _positive() -> pl.Expr:
-
     return pl.col("converged").clip(lower_bound=1)  # a logarithm needs it
 
 

@@ -73,7 +73,6 @@ QUICK = {"mutation": (0.0, 0.1, 0.5), "crossover": (0.0, 0.5), "population": (10
 
 def uniform(n: int, d: int, seed: int) -> Points:
     """Standardised random records: every value is drawn evenly from −10,000 to 10,000."""
-
     values = np.random.default_rng((seed, n, d)).uniform(-10_000, 10_000, (n, d))
     return np.ascontiguousarray((values - values.mean(axis=0)) / values.std(axis=0))
 
@@ -85,7 +84,6 @@ def run_test(name: str, budget: Budget) -> Sensitivity:
 
 def run_longer_test(name: str, budget: Budget) -> pl.DataFrame:
     """The runs of 100,000 generations, where there are any; otherwise those of `tested`."""
-
     if name not in LONG_TESTS:
         return run_test(name, budget).runs
     test = LONG_TESTS[name]
@@ -157,7 +155,6 @@ FOUND_WITHIN = 1e-6  # how near to the optimum, relative to it, a run must be to
 
 def with_both_operators(runs: pl.DataFrame) -> pl.DataFrame:
     """The runs with both operators at work."""
-
     return runs.filter((pl.col("mutation") > 0) & (pl.col("crossover") > 0))
 
 
@@ -180,7 +177,6 @@ def best_run(runs: pl.DataFrame) -> tuple[float, float, float, int]:
 
 def best_pair(runs: pl.DataFrame) -> tuple[float, float, float]:
     """Least average SSE of a pair of rates, and the pair."""
-
     means = runs.group_by("mutation", "crossover").agg(pl.col("sse").mean()).sort("sse", "mutation", "crossover")
     return means.select("sse", "mutation", "crossover").row(0)
 

@@ -139,7 +139,6 @@ def own_methods(budget: Budget) -> Section:
 
 
 def _row(runs: pl.DataFrame, data: str, method: str, size: int, inner: str) -> dict[str, Any]:
-
     chosen = (
         (pl.col("data") == data) & (pl.col("method") == method) & (pl.col("K") == size) & (pl.col("inner") == inner)
     )
@@ -201,7 +200,6 @@ def figure_3(budget: Budget) -> Section:
 
 def table_3(budget: Budget) -> Section:
     """Time and SSE of exhaustive search, MDAV and the genetic algorithm on the eleven companies."""
-
     faster = "compiled code, and a processor of another age"
     rows: Rows = []
     for method, (seconds, sse) in TABLE_3.items():
@@ -249,7 +247,6 @@ def table_4(budget: Budget) -> Section:
 
 def table_5(budget: Budget) -> Section:
     """Least average SSE on random data."""
-
     rows: Rows = []
     for name, (mdav, _least, _at, average, rates) in TABLE_2.items():
         means = run_longer_test(name, budget).group_by("mutation", "crossover").agg(pl.col("sse").mean())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,13 +107,11 @@ STEPS, QUICK_STEPS = 200, 3
 
 def draw_scattered(seed: int) -> Points:
     """Records without natural clusters: values drawn evenly from −10,000 to 10,000 (section 5.3)."""
-
     return standardise(np.random.default_rng((seed, RECORDS, 2)).uniform(-RANGE, RANGE, (RECORDS, 2)))
 
 
 def draw_clustered(seed: int, shift: float = SHIFT) -> Points:
     """The same, then each 3 to 5 records, a group, are shifted together by a random amount (section 5.3)."""
-
     rng = np.random.default_rng((seed, RECORDS, 3))
     values = rng.uniform(-RANGE, RANGE, (RECORDS, 2))
     sizes = rng.integers(3, 6, RECORDS // 3 + 1)
@@ -142,16 +141,13 @@ def run_partition(settings: Flat) -> dict[str, Any]:
     dict
         `sse`, `macro` (the number of macro-groups of `two-step`; 0 elsewhere) and `seconds` of the processor.
     """
-
     records = points(str(settings["data"]), _whole(settings, "draw"))
     params = {name: settings[name] for name in ("K", "inner", "generations") if settings[name]}
     steps = _whole(settings, "steps")
     start = time.process_time()
     process = begin(make(str(settings["method"]), params), records, K, Run(seed=_whole(settings, "seed")))
-    done = 0
-    while not process.finished and not (steps and done >= steps):
-        next(process.epochs())
-        done += 1
+    for _ in islice(process.epochs(), steps or None):
+        pass
     return {
         "sse": float(within_sse(records, process.answer())),
         "macro": _macro(records, _whole(settings, "K")),
@@ -165,7 +161,6 @@ def _whole(settings: Flat, name: str) -> int:
 
 def _macro(records: Points, size: int) -> int:
     """The number of macro-groups of about `size` records that MDAV makes of its own groups."""
-
     if not size:
         return 0
     run = Run()
@@ -193,7 +188,6 @@ def table_runs(budget: Budget) -> pl.DataFrame:
 
 def missing() -> dict[str, str]:
     """The real data sets that are not here, and where they were looked for."""
-
     told = {}
     for data, name in REAL.items():
         try:

@@ -70,7 +70,6 @@ def table_5(budget: Budget) -> Section:
 
 def table_6(budget: Budget) -> Section:
     """Tables protected, by size."""
-
     runs = timed_runs(budget)
     sizes = ("200x5", "200x50", "4000x10")
     rows: list[tuple[object, ...]] = []
@@ -98,7 +97,6 @@ def table_6(budget: Budget) -> Section:
 
 
 def _of(runs: pl.DataFrame, kind: Kind) -> pl.DataFrame:
-
     return runs.filter((pl.col("kind") == kind.sizes) & (pl.col("sensitive") == kind.sensitive))
 
 
@@ -222,7 +220,6 @@ def table_8(budget: Budget) -> Section:
 @lru_cache(maxsize=32)
 def _unpick(kind: Kind, draw: int) -> tuple[int, int, int, float]:
     """Cells, primary cells, those that elimination exposes, and the seconds that it took."""
-
     table = generate(kind, draw)
     start = time.process_time()
     find_exposed = exposed_primaries(table)

@@ -76,7 +76,6 @@ OTHER = "other tables, drawn as the paper describes; fewer calls"
 
 def table_3(budget: Budget) -> Section:
     """Improvements over the order by weight."""
-
     runs = improvement_runs(budget)
     rows: list[tuple[object, ...]] = []
     means: list[tuple[object, ...]] = []
@@ -157,7 +156,6 @@ def table_4(budget: Budget) -> Section:
 
 def figure_1(budget: Budget) -> Section:
     """Calls of the fitness function by the size of the table."""
-
     columns = ("method", "cells", "calls", "spent")
     runs = pl.concat([improvement_runs(budget).select(columns), timed_runs(budget).select(columns)])
     runs = runs.filter(pl.col("method").is_in((*GENETIC, *SETS)) & (pl.col("spent") > 0))
@@ -207,7 +205,6 @@ def rank_methods(runs: pl.DataFrame, value: str = "cost") -> Comparison:
 
 def confident(found: Comparison, one: str, other: str) -> str:
     """How sure Wilcoxon's test is that two methods differ, and which way."""
-
     pair = found.pairs.filter(pl.col("one").is_in((one, other)) & pl.col("other").is_in((one, other))).row(
         0, named=True
     )
@@ -224,7 +221,6 @@ def describe_audit(runs: pl.DataFrame) -> str:
 
 def _most(budget: Budget) -> list[tuple[object, ...]]:
     """How much of the cost of the order by weight lies above the best bound known, by class."""
-
     weights = weight_runs(budget).select("kind", "sensitive", "draw", weight="cost")
     runs = timed_runs(budget).join(weights, on=["kind", "sensitive", "draw"])
     bounds = runs.group_by("kind", "sensitive", "draw").agg(pl.col("bound").max(), pl.col("weight").first())
@@ -238,7 +234,6 @@ def _most(budget: Budget) -> list[tuple[object, ...]]:
 
 def _alike(runs: pl.DataFrame) -> int:
     """On how many tables all methods cost the same."""
-
     return int((runs.group_by("table").agg(pl.col("cost").n_unique())["cost"] == 1).sum())
 
 
@@ -256,7 +251,6 @@ FLOWS = (
 
 def section_5(budget: Budget) -> Section:
     """All primary cells, the exposed ones, and these in groups."""
-
     runs = timed_runs(budget).filter(pl.col("method").is_in(SETS))
     found = rank_methods(runs)
     least = runs.with_columns(least=pl.col("cost").min().over("table"))
@@ -346,7 +340,6 @@ def seconds(budget: Budget) -> str:
 
 def _largest(budget: Budget) -> tuple[pl.DataFrame, int]:
     """The runs of the three genetic algorithms on the largest table, and its cells."""
-
     runs = timed_runs(budget).filter(pl.col("method").is_in(SETS))
     runs = runs.filter(pl.col("cells") == pl.col("cells").max())
     return runs.filter(pl.col("table") == pl.col("table").first()), int(runs["cells"][0])
@@ -354,7 +347,6 @@ def _largest(budget: Budget) -> tuple[pl.DataFrame, int]:
 
 def _traces(runs: pl.DataFrame) -> pl.DataFrame:
     """The costs of runs as they fell, each up to the end of its run."""
-
     rows = []
     for run in runs.iter_rows(named=True):
         fallen = json.loads(run["trace"])
@@ -364,5 +356,4 @@ def _traces(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _improvements(runs: pl.DataFrame, method: str) -> int:
-
     return len(json.loads(runs.filter(pl.col("method") == method)["trace"].item())) - 1

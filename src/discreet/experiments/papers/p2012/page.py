@@ -28,7 +28,6 @@ METHODS = (*SETS, *ONCE, *OWN)
 
 def own_methods(budget: Budget) -> Section:
     """What our methods reach on the same tables."""
-
     weights = weight_runs(budget).select("kind", "sensitive", "draw", weight="cost")
     runs = timed_runs(budget).join(weights, on=["kind", "sensitive", "draw"], maintain_order="left")
     runs = runs.with_columns(gain=100 * (1 - pl.col("cost") / pl.col("weight")))
@@ -69,7 +68,6 @@ def _median(own: pl.DataFrame, method: str) -> float:
 
 
 def _beaten(pairs: pl.DataFrame, best: str, other: str) -> tuple[str, float]:
-
     both = (best, other)
     pair = pairs.filter(pl.col("one").is_in(both) & pl.col("other").is_in(both))
     return other, float(pair["holm"].item())

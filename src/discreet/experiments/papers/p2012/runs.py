@@ -65,7 +65,6 @@ class Kind:
 @lru_cache(maxsize=4)
 def generate(kind: Kind, draw: int) -> Table:
     """A table of the generator with its unsafe cells."""
-
     frame, hierarchies = contributors(kind.sizes, sensitive=kind.sensitive, zeros=kind.zeros, seed=draw)
     by = {name: hierarchies.get(name) for name in frame.columns[:-1]}
     return primary(tabulate(frame, by=by, value="value", complete=True), p=P)
@@ -113,7 +112,6 @@ def suppress_and_attack(settings: Flat) -> dict[str, Any]:
 
 def find_exposed(problem: Problem, pattern: Bools) -> list[int]:
     """The unsafe cells that a pattern over the columns does not protect, as the audit finds them."""
-
     status = problem.table.status.copy()
     status[problem.system.cells[pattern & ~problem.primary]] = SECONDARY
     found: list[int] = audit(problem.table.but(status=status)).failed.tolist()
@@ -123,7 +121,6 @@ def find_exposed(problem: Problem, pattern: Bools) -> list[int]:
 @lru_cache(maxsize=4)
 def _problem(kind: Kind, draw: int) -> tuple[Problem, int]:
     """The problem of a table, without the unsafe cells that nothing protects, and how many these are."""
-
     problem = problem_of(generate(kind, draw))
     lost = find_exposed(problem, np.ones(len(problem), dtype=np.bool_))
     return problem.without(np.array(lost, dtype=np.int64)), len(lost)
@@ -133,7 +130,6 @@ def _search(
     problem: Problem, method: str, seed: int, params: Flat, limit: float | None
 ) -> tuple[Bools, list[tuple[float, int, float]], int, float | None]:
     """A pattern, when the cost fell, the calls of the fitness function, and a bound if there is one."""
-
     start = time.process_time()
     if method == WEIGHT:
         pattern = pattern_of(problem)
@@ -253,7 +249,6 @@ def tests(budget: Budget) -> tuple[Test, ...]:
 
 def improvement_runs(budget: Budget) -> pl.DataFrame:
     """The runs of Table III: `gain` over the order by weight, in percent, of the six searches with fixed operators."""
-
     settings = [
         {
             **test.kind.said(_draw(budget, draw)),
@@ -315,7 +310,6 @@ def _draw(budget: Budget, draw: int) -> int:
 
 
 def _table() -> pl.Expr:
-
     return pl.format("{} {} {}", "kind", "sensitive", "draw")
 
 

@@ -72,7 +72,6 @@ def table_6(budget: Budget) -> Section:
 
 def _scores(number: int, data: str, budget: Budget) -> Section:
     """The average solution of GOMM for each k."""
-
     runs = runs_of_paper(budget).filter((pl.col("data") == data) & (pl.col("method") == "gomm"))
     rows: list[tuple[object, ...]] = []
     for k in ks(budget):
@@ -108,7 +107,6 @@ def _scores(number: int, data: str, budget: Budget) -> Section:
 
 def _against(number: int, data: str, budget: Budget) -> Section:
     """Scores of all ad-hoc groupings and of GOMM, for each k."""
-
     runs = runs_of_paper(budget).filter((pl.col("data") == data) & (pl.col("method") == "gomm"))
     by_k = {k: runs.filter(pl.col("k") == k) for k in ks(budget)}
     rivals = {k: json.loads(own["rivals"][0]) for k, own in by_k.items()}
@@ -306,7 +304,6 @@ TWO = ("gomm", "d-gomm")
 
 def figure_8(budget: Budget) -> Section:
     """Seconds of GOMM and D-GOMM."""
-
     runs = runs_of_paper(budget).filter(pl.col("data") == FIGURE_DATA)
     wide = runs.group_by("k", "method", maintain_order=True).agg(
         pl.col("spent").mean(), pl.col("evaluations").mean(), pl.col("score").mean()
@@ -375,7 +372,6 @@ def figure_8(budget: Budget) -> Section:
 
 def own_methods(budget: Budget) -> Section:
     """What our own searches reach on the same data."""
-
     paper, own = runs_of_paper(budget), own_runs(budget)
     rows = []
     for data in DATA:

@@ -38,7 +38,6 @@ def run_search(settings: Flat) -> dict[str, Any]:
         groupings; `hypervolume` of the front that was met; `spent`, seconds of the processor; `rivals`, as text: score
         and number of groups of each ad-hoc grouping; `operators`, as text: a record for each operator and generation.
     """
-
     path = reference(FILES[str(settings["data"])])
     params = {name: value for name, value in settings.items() if name not in SAID}
     usual: dict[str, Any] = {

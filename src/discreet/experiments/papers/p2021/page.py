@@ -68,7 +68,6 @@ LOST = "the paper's parameters are lost, see IL in Table 1"
 
 def medians(runs: pl.DataFrame) -> Found:
     """The median over the seeds of every measure, by data set, k and method."""
-
     frame = runs.group_by("data", "k", "method").agg(pl.col(*MEASURES, "seconds").median())
     return {(row["data"], row["k"], row["method"]): row for row in frame.to_dicts()}
 
@@ -267,7 +266,6 @@ def own_methods(budget: Budget) -> Section:
 
 
 def _chart(runs: pl.DataFrame, methods: tuple[str, ...], title: str) -> Chart:
-
     means = (
         runs.filter(pl.col("method").is_in(methods))
         .group_by("data", "method", "k", maintain_order=True)

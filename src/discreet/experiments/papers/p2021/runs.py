@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -41,7 +42,6 @@ def known(columns: Sequence[str]) -> list[str]:
 
 def make_release(frame: pl.DataFrame, labels: Labels) -> pl.DataFrame:
     """The file with each value replaced by the mean of its group."""
-
     return frame.select(pl.all().mean().over(pl.Series("group", labels)))
 
 
@@ -59,7 +59,6 @@ def run_and_measure(settings: Flat) -> dict[str, Any]:
         The measures in percent; `seconds` of the processor for the partition alone, compiling and the first touch of
         compiled code left out.
     """
-
     frame = literature(str(settings["data"]))
     found, seconds = _partition(frame, settings)
     release = make_release(frame, found)
@@ -79,7 +78,6 @@ def run_and_measure(settings: Flat) -> dict[str, Any]:
 
 def by_subset(data: str, k: int) -> dict[int, float]:
     """DLD of MDAV if the intruder knows C of the seven key variables, the mean over all choices, for C = 1 to 7."""
-
     frame = literature(data)
     labels, _ = _partition(frame, {"method": "mdav", "k": k, "steps": 0, "seed": 0})
     release, keys = make_release(frame, labels), known(frame.columns)
@@ -91,7 +89,6 @@ def by_subset(data: str, k: int) -> dict[int, float]:
 
 
 def _partition(frame: pl.DataFrame, settings: Flat) -> tuple[Labels, float]:
-
     name, params = METHODS[str(settings["method"])]
     k, steps, seed = (int(settings[key] or 0) for key in ("k", "steps", "seed"))
     points, method = standardise(frame.to_numpy()), make(name, params)
@@ -99,9 +96,8 @@ def _partition(frame: pl.DataFrame, settings: Flat) -> tuple[Labels, float]:
         begin(method, points[:WARM_UP_RECORDS], k, Run())
     start = time.process_time()
     process = begin(method, points, k, Run(seed=seed))
-    for _ in range(steps):
-        if not process.finished:
-            next(process.epochs())
+    for _ in islice(process.epochs(), steps):
+        pass
     return process.answer(), round(time.process_time() - start, 5)
 
 
