@@ -123,15 +123,21 @@ def of_suppression(found: Any) -> Figures:
         "public": digest(found.public().write_csv()),
         "cost": plain(found.cost, 12),
         "trace": digest(json.dumps(plain([(point[0], point[2]) for point in found.trace], 12))),
-        "audit": digest(json.dumps(plain(found.audit.as_dict()))),
+        "audit": digest(json.dumps(plain(judgement(found.audit)))),
         **of_evidence(found.evidence),
     }
 
 
+def judgement(audit: Any) -> Figures:
+    """The verdict, without how many cells were certified: recorded before every audit counted that."""
+    return {name: count for name, count in audit.as_dict().items() if name not in {"certified", "by_solver_only"}}
+
+
 def of_audit(found: Any) -> Figures:
     """The intervals of an attacker, the verdict and the certificate."""
+    asked = {} if found.certificate is not None else {"certificate": None}
     return {
-        "verdict": plain(found.as_dict()),
+        "verdict": plain(judgement(found) | asked),
         "failed": found.failed.tolist(),
         "intervals": digest(json.dumps(plain(found.intervals().rows()))),
         "certificate": None if found.certificate is None else digest(found.certificate.text()),

@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.attack.attacker import Attacker
+from discreet.attack.levels import levels_of
+from discreet.errors import InputError, PromiseNotKept
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.certificate import Certificate, Move, read_certificate, refuted
+from discreet.verification.certificate import Certificate, Certifier, Move, read_certificate, refuted
 from plain_attacker import Case, case, fraction, lines
 
 SEEDS = range(160)
@@ -251,3 +256,104 @@ def test_approximate_moves_are_checked_too() -> None:
     assert refuted(table, table.suppressed, loose) == []
     loose.moves[0].amounts[0] = float(loose.moves[0].amounts[0]) + 0.01  # type: ignore[call-overload]
     assert "does not add up" in "; ".join(refuted(table, table.suppressed, loose))
+
+
+def large(rows: int = 120, columns: int = 100) -> Table:
+    """A table of more suppressed cells than anybody would keep a certificate of: two in every line at least."""
+    rng = np.random.default_rng(1)
+    inner = rng.integers(10, 1000, (rows, columns)).astype(np.float64)
+    value = np.zeros((rows + 1, columns + 1))
+    value[1:, 1:] = inner
+    value[0, 1:], value[1:, 0], value[0, 0] = inner.sum(axis=0), inner.sum(axis=1), inner.sum()
+    sides = [
+        Dimension(name, Hierarchy.flat([f"{code:03}" for code in range(size)]))
+        for name, size in (("A", rows), ("B", columns))
+    ]
+    codes = np.stack([axis.ravel() for axis in np.indices(value.shape)], axis=1)
+    status = np.where(rng.random(value.shape) < 0.7, SECONDARY, 0)
+    status[0], status[:, 0] = 0, 0
+    primary = (status == SECONDARY) & (rng.random(value.shape) < 0.3)
+    level = np.where(primary, np.round(0.15 * value, 2), 0.0).ravel()
+    table = Table.of(
+        value.ravel(), dimensions=sides, codes=codes, status=np.where(primary, PRIMARY, status).ravel().astype(np.uint8)
+    )
+    return table.but(lpl=level, upl=level)
+
+
+def test_every_cell_of_a_large_table_is_certified_and_nothing_is_kept() -> None:
+    table = large()
+    assert table.suppressed.sum() > 5_000
+    said = audit(table)
+    assert said
+    counts = said.as_dict()
+    assert counts["certified"] == counts["protected"] == (table.status == PRIMARY).sum()
+    assert counts["by_solver_only"] == 0
+    assert counts["certificate"] == "exact"
+    assert said.certificate is None
+    assert "by solver only" not in said.summary()
+
+
+class Forger:
+    """Changes what an attacker shows before it is checked."""
+
+    def __init__(self, certifier: Certifier, at: int, by: float) -> None:
+        self.certifier, self.at, self.by = certifier, at, by
+
+    def show(self, starts: Any, cells: Any, deviations: NDArray[np.float64], scale: float) -> None:
+        if len(deviations) > self.at:
+            deviations = deviations.copy()
+            deviations[self.at] += self.by
+        self.certifier.show(starts, cells, deviations, scale)
+
+
+@pytest.mark.parametrize("at", [0, 1, 5_001])
+def test_a_move_of_a_large_table_that_is_off_by_one_unit_is_refused(at: int) -> None:
+    table = large()
+    levels = levels_of(table, secondaries=False, strict=False)
+    attacker = Attacker(table, table.suppressed, whole=True)
+    cells = attacker.cells
+    certifier = Certifier(table, table.suppressed, levels)
+    attacker.reach(levels.seek_down[cells], levels.seek_up[cells], witness=certifier)
+    assert np.array_equal(certifier.certified, levels.judged)
+    forger = Forger(Certifier(table, table.suppressed, levels), at, 1.0)
+    with pytest.raises(PromiseNotKept, match="do not stand their check"):
+        attacker.reach(levels.seek_down[cells], levels.seek_up[cells], witness=forger)
+
+
+def test_moves_that_leave_bounds_name_a_published_cell_or_fall_short_certify_nothing() -> None:
+    table, proof = held()
+    levels = levels_of(table, secondaries=False, strict=False)
+    at = int(proof.up[0])
+    move, cell = proof.moves[at], int(proof.cells[0])
+    unit = float(move.unit or 1)
+    starts = np.array([0, len(move.cells)])
+    amounts = np.array(move.amounts, dtype=np.float64)
+
+    def certified(cells: NDArray[np.int64], deviations: NDArray[np.float64], hidden: NDArray[np.bool_]) -> bool:
+        certifier = Certifier(table, hidden, levels)
+        certifier.show(starts, cells, deviations, unit)
+        certifier.show(starts, cells, -deviations, unit)
+        return bool(certifier.certified[cell])
+
+    wide = np.abs(table.value) * 10 + 1e6
+    loose = table.but(lower=table.value - wide, upper=table.value + wide)
+    free = Certifier(loose, table.suppressed, levels)
+    for way in (1e3, -1e3):
+        free.show(starts, move.cells, way * amounts, unit)
+    assert free.certified[cell]
+    assert not certified(move.cells, 1e3 * amounts, table.suppressed)
+    assert not certified(move.cells, 0 * amounts, table.suppressed)
+    hidden = table.suppressed
+    hidden[move.cells[-1]] = False
+    assert not certified(move.cells, amounts, hidden)
+
+
+def test_what_no_whole_numbers_show_is_protected_by_solver_only() -> None:
+    table = large(12, 10)
+    assert audit(table).as_dict()["by_solver_only"] == 0
+    # Values that are no whole numbers of a decimal.
+    told = audit(table.but(decimals=None))
+    assert told
+    assert told.as_dict()["by_solver_only"] == told.as_dict()["protected"] > 0
+    assert f"{told.as_dict()['protected']} by solver only" in " ".join(told.summary().split())
+    assert told.as_dict()["certificate"] == "approximate"

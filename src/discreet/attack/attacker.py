@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 
 from discreet.attack.grid import grid_of
 from discreet.attack.network import Network, networks
 from discreet.attack.program import Program
-from discreet.attack.proofs import SLACK, Proofs
+from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, System, system_of
 from discreet.kernels.propagation import propagate
 from discreet.kernels.unpicking import unpick
+from discreet.solvers.tolerances import LEVEL, WHOLE
 from discreet.tabular.table import Table
 
 Tell = Callable[[float], None]
@@ -31,6 +33,8 @@ PATIENCE = 2
 BATCHES = 30
 # From this many columns on interior points are faster than the simplex method.
 LARGE = 2_000
+# Flows that are listed at a time.
+FLOWS = 4_096
 # Of so few columns, or so few that are open, each gets a program of its own.
 SMALL, FEW = 12, 8
 # What comes so near, in parts of what is wanted, may well reach it.
@@ -65,6 +69,14 @@ class Reach:
     scale: float
 
 
+class Witness(Protocol):
+    """Looks at solutions as they are found."""
+
+    def show(self, starts: Ints, cells: Ints, deviations: Floats, scale: float) -> None:
+        """See some solutions: where each begins, the cells of the table that move, how far, in units of 1/scale."""
+        ...
+
+
 class Attacker:
     """An attacker who knows the published cells, the relations and the bounds.
 
@@ -95,10 +107,12 @@ class Attacker:
             full.starts, full.columns, full.coefficients, full.by_starts, full.by_rows, lo, hi, ROUNDS
         )
         parts = _parts(lo, hi, least, most) if whole else None
-        self.whole = parts is not None
+        self.whole, self.is_rounded = parts is not None, False
         if parts is not None:
             self.scale *= parts
-            lo, hi = np.ceil(_units(lo, parts)), np.floor(_units(hi, parts))
+            finer = _units(lo, parts), _units(hi, parts)
+            lo, hi = np.ceil(finer[0]), np.floor(finer[1])
+            self.is_rounded = bool((lo != finer[0]).any() or (hi != finer[1]).any())
             least, most = np.maximum(least * parts, lo), np.minimum(most * parts, hi)
         self.lo, self.hi, self.least, self.most = lo, hi, least, most
         self.free = (self.most > 0) | (self.least < 0)
@@ -116,7 +130,14 @@ class Attacker:
         return self.cells[~self.free]
 
     def reach(
-        self, down: Floats, up: Floats, *, exact: bool = False, keep: bool = False, tell: Tell = lambda _part: None
+        self,
+        down: Floats,
+        up: Floats,
+        *,
+        exact: bool = False,
+        keep: bool = False,
+        witness: Witness | None = None,
+        tell: Tell = lambda _part: None,
     ) -> Reach:
         """Find how far the hidden cells can go.
 
@@ -128,6 +149,8 @@ class Attacker:
             Whether to find the true extremes of every hidden cell, however far that is.
         keep : bool
             Whether to keep solutions that prove it.
+        witness : Witness, optional
+            Is shown the solutions as they are found; not with exact extremes.
         tell : callable
             Listens to how much of the work is done.
         """
@@ -139,7 +162,8 @@ class Attacker:
         # More than the single relations allow is not to be had: what is wanted ends there, and is then known exactly.
         capped_down, capped_up = np.minimum(wanted_down, -self.least), np.minimum(wanted_up, self.most)
         sizes = np.abs(self.centre[self.cells]) * self.scale
-        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, sizes, keep=keep, whole=self.whole)
+        show = None if witness is None else partial(self._show, witness)
+        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, sizes, keep=keep, whole=self.whole, show=show)
         final = ~self.free
         columns = np.flatnonzero(self.free)
         if len(columns):
@@ -149,11 +173,14 @@ class Attacker:
             if (~flat).any():
                 levels = _units(down, self.scale), _units(up, self.scale)
                 self._solve(columns, flat, proofs, levels, exact=exact, tell=tell)
-        slack = SLACK * np.maximum(1.0, sizes)
+        slack = LEVEL * np.maximum(1.0, sizes)
         stuck_up = (proofs.up < wanted_up - slack) | exact
         stuck_down = (proofs.down < wanted_down - slack) | exact
         final |= stuck_up & stuck_down
         return Reach(self.cells, proofs.down / self.scale, proofs.up / self.scale, final, proofs, self.scale)
+
+    def _show(self, witness: Witness, starts: Ints, columns: Ints, deviations: Floats) -> None:
+        witness.show(starts, self.cells[columns], deviations, self.scale)
 
     def _flow(self, columns: Ints, signs: Ints, flat: Bools, proofs: Proofs, *, exact: bool) -> None:
         """Maximum flows for the components that are networks."""
@@ -173,10 +200,15 @@ class Attacker:
             return
         for side in (1, -1):
             wanted = proofs.wanted_up[columns] if side > 0 else proofs.wanted_down[columns]
-            asked = local[wanted > 0]
-            amounts = network.reach(asked, side, wanted[asked])
             reached = proofs.up if side > 0 else proofs.down
-            reached[columns[asked]] = np.maximum(reached[columns[asked]], amounts)
+            every = local[wanted > 0]
+            for begin in range(0, len(every), FLOWS):
+                asked = every[begin : begin + FLOWS]
+                listed = proofs.show is not None
+                amounts, starts, moved, deviations = network.reach(asked, side, wanted[asked], listed=listed)
+                reached[columns[asked]] = np.maximum(reached[columns[asked]], amounts)
+                if proofs.show is not None:
+                    proofs.show(starts, columns[moved], deviations)
 
     def _solve(
         self, columns: Ints, flat: Bools, proofs: Proofs, levels: tuple[Floats, Floats], *, exact: bool, tell: Tell
@@ -219,6 +251,13 @@ class Attacker:
         if proofs.solutions is None:
             proofs.up[targets] = np.maximum(proofs.up[targets], up)
             proofs.down[targets] = np.maximum(proofs.down[targets], down)
+            if proofs.show is not None:
+                for side, amounts in ((0, up), (1, -down)):
+                    there = np.flatnonzero(partners[:, side, 0] >= 0)
+                    cells, signs = grid.all_boxes(self.cells[targets[there]], partners[there, side])
+                    moves = (signs * amounts[there, None]).ravel()
+                    starts = np.arange(len(there) + 1) * cells.shape[1]
+                    proofs.show(starts, np.searchsorted(self.cells, cells.ravel()), moves)
             return
         for at, column in enumerate(targets.tolist()):
             for side in range(2):
@@ -261,7 +300,7 @@ class Attacker:
             proofs.harvest(mine, found, program.missed(found))
             after = self._count(proofs, mine)
             still = proofs.open_up[mine] | proofs.open_down[mine]
-            turned = np.where(np.abs(found) > SLACK, -np.sign(found), generator.choice([-1.0, 1.0], len(mine)))
+            turned = np.where(np.abs(found) > LEVEL, -np.sign(found), generator.choice([-1.0, 1.0], len(mine)))
             side = np.where(still, turned, side)
             gained = before - after
             if mirrored and gained < 0.6 * before:
@@ -332,7 +371,7 @@ def _parts(lo: Floats, hi: Floats, least: Floats, most: Floats) -> int | None:
     """The fewest parts of a unit in which bounds can be rounded inwards and cut off nothing that can be reached."""
     for parts in PARTS:
         low, high = np.ceil(_units(lo, parts)), np.floor(_units(hi, parts))
-        slack = SLACK * np.maximum(1.0, np.where(np.isfinite(lo), -lo, 0.0) + np.where(np.isfinite(hi), hi, 0.0))
+        slack = LEVEL * np.maximum(1.0, np.where(np.isfinite(lo), -lo, 0.0) + np.where(np.isfinite(hi), hi, 0.0))
         if (low <= least * parts + slack).all() and (high >= most * parts - slack).all():
             return parts
     return None
@@ -346,13 +385,13 @@ def _units(amounts: Floats, scale: float) -> Floats:
     near = np.rint(scaled)
     finite = np.isfinite(scaled)
     off = np.abs(np.subtract(scaled, near, out=np.zeros_like(scaled), where=finite))
-    return np.where(finite & (off <= 1e-9 * np.maximum(1.0, np.abs(scaled))), near, scaled)
+    return np.where(finite & (off <= WHOLE * np.maximum(1.0, np.abs(scaled))), near, scaled)
 
 
 def _raised(wanted: Floats) -> Floats:
     """The next whole number, unless it is one but for rounding."""
     finite = np.where(np.isfinite(wanted), wanted, 0.0)
-    return np.where(np.isfinite(wanted), np.ceil(finite - SLACK * np.maximum(1.0, finite)), wanted)
+    return np.where(np.isfinite(wanted), np.ceil(finite - LEVEL * np.maximum(1.0, finite)), wanted)
 
 
 def _rows(system: System, keep: Bools) -> tuple[System, Ints]:

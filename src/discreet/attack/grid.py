@@ -64,6 +64,17 @@ class Grid:
             budget,
         )
 
+    def all_boxes(self, cells: Ints, partners: Ints) -> tuple[Ints, Ints]:
+        """The cells of a box of each of some cells and the sign of each, a row for each box, the cell itself first."""
+        axes = np.arange(partners.shape[1])
+        codes = self.codes[cells].astype(np.int64)
+        turn = np.where(self.sign[axes, codes] == self.sign[axes, partners], -1, 1)
+        # A bit for each axis: whether a corner stands at the partner's code there.
+        at_partner = (np.arange(1 << len(axes))[:, None] >> axes & 1).astype(np.bool_)
+        keys = (np.where(at_partner, partners[:, None, :], codes[:, None, :]) * self.strides).sum(axis=2)
+        signs = np.where(at_partner, turn[:, None, :], 1).prod(axis=2)
+        return np.asarray(self.lookup[keys], dtype=np.int64), signs
+
     def box(self, cell: int, partners: Ints) -> tuple[Ints, Ints]:
         """The cells of a box and the sign of each, the cell itself first."""
         return corners(self.codes[cell], partners, self.strides, self.lookup, self.sign)

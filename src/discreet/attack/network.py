@@ -6,9 +6,7 @@ import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints, System
 from discreet.kernels.flows.circulation import adjacency, circulation, orient, widest
-
-# Capacities below this part of the largest are rounding.
-DUST = 1e-13
+from discreet.solvers.tolerances import ROUNDING
 
 
 class Network:
@@ -27,16 +25,18 @@ class Network:
         self._ends = ends_of(system, signs)
         self._around = adjacency(*self._ends, len(system.relations) + 1)
         room = np.concatenate([system.hi, -system.lo])
-        self._tolerance = DUST * float(room[np.isfinite(room)].max(initial=1.0))
+        self._tolerance = ROUNDING * float(room[np.isfinite(room)].max(initial=1.0))
         whole = (np.rint(room) == room) | np.isinf(room)
         if whole.all():
             self._tolerance = 0.0
 
-    def reach(self, columns: Ints, side: int, limits: Floats) -> Floats:
-        """How far each of some columns can go to one side, as far as its limit."""
+    def reach(
+        self, columns: Ints, side: int, limits: Floats, *, listed: bool = False
+    ) -> tuple[Floats, Ints, Ints, Floats]:
+        """How far each of some columns can go to one side, as far as its limit; listed, the deviations that show it."""
         tail, head = self._ends
         lo, hi = self.system.lo, self.system.hi
-        return widest(tail, head, lo, hi, *self._around, columns, side, limits, self._tolerance)
+        return widest(tail, head, lo, hi, *self._around, columns, side, limits, self._tolerance, listed)
 
     def solution(self, column: int, side: int, limit: float) -> Floats:
         """Deviations of all columns that bring one as far as it can go, or as its limit."""

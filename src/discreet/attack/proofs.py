@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints
+from discreet.solvers.tolerances import LEVEL, MOVED, ROUNDING
 
-SLACK = 1e-9
 # Solutions are shrunk to simple fractions only: denominators stay small.
 LARGEST = 60
-# A deviation below this part of the largest one in its solution is rounding, not a move.
-DUST = 1e-11
-# What a sum may be off by, in units of the last decimal or in parts of the largest move, without proving less.
-UNSEEN, ROUNDING = 1e-7, 1e-13
+# What a sum may be off by, in units of the last decimal, without proving less.
+UNSEEN = 1e-7
+# Listens to solutions as they are found: where each begins, the columns that move, and how far.
+Show = Callable[[Ints, Ints, Floats], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,8 @@ class Proofs:
         Whether to keep the solutions themselves, for a certificate.
     whole : bool
         Whether to stretch a solution by whole numbers only, so that its coordinates stay whole or simple fractions.
+    show : callable, optional
+        Is shown every solution that brings a column further.
     """
 
     def __init__(
@@ -54,7 +57,9 @@ class Proofs:
         *,
         keep: bool = False,
         whole: bool = False,
+        show: Show | None = None,
     ) -> None:
+        self.show = show
         self.lo, self.hi, self.whole = lo, hi, whole
         self.wanted_down, self.wanted_up = down, up
         self.enough_down, self.enough_up = _short_of(down, sizes), _short_of(up, sizes)
@@ -86,7 +91,7 @@ class Proofs:
         size = np.abs(deviations).max(initial=0.0)
         if size == 0.0:
             return
-        moved = np.abs(deviations) > DUST * size
+        moved = np.abs(deviations) > MOVED * size
         columns, deviations = columns[moved], deviations[moved]
         for direction in (deviations, -deviations):
             room = np.where(direction > 0, self.hi[columns], self.lo[columns])
@@ -105,6 +110,8 @@ class Proofs:
 
     def _learn(self, columns: Ints, deviations: Floats) -> None:
         up, down = deviations > self.up[columns], -deviations > self.down[columns]
+        if self.show is not None and (up.any() or down.any()):
+            self.show(np.array([0, len(columns)]), columns, deviations)
         if self.solutions is not None:
             # A solution is kept for those it brings further while they are still open.
             up &= self.open_up[columns]
@@ -121,7 +128,7 @@ class Proofs:
 def _short_of(wanted: Floats, sizes: Floats) -> Floats:
     """What is as good as what is wanted, but for rounding; where there is no end to it, nothing less is."""
     finite = np.where(np.isfinite(wanted), wanted, 0.0)
-    return np.where(np.isfinite(wanted), finite - SLACK * np.maximum(1.0, np.minimum(finite, sizes)), wanted)
+    return np.where(np.isfinite(wanted), finite - LEVEL * np.maximum(1.0, np.minimum(finite, sizes)), wanted)
 
 
 def _simple(stretch: float, size: float) -> float:

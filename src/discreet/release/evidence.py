@@ -16,7 +16,7 @@ from discreet._version import __version__
 from discreet.data.files import sha256
 from discreet.data.files.source import Source
 
-EVIDENCE = "discreet/evidence/1"
+EVIDENCE = "discreet/evidence/2"
 RECORD = "discreet/release/1"
 
 

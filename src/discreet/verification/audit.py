@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,14 @@ from discreet.errors import InputError
 from discreet.text import silent
 
 if TYPE_CHECKING:
-    from discreet.attack.attacker import Reach
+    from discreet.attack.attacker import Attacker, Reach
+    from discreet.attack.levels import Levels
     from discreet.tabular.table import Table
     from discreet.verification.certificate import Certificate
     from discreet.verification.verdict import Audit
+
+# What comes so near to a level, in parts of it, may have missed it by rounding.
+NEAR = 1 - 1e-5
 
 
 def audit(
@@ -67,9 +72,10 @@ def audit(
     import numpy as np
 
     from discreet.attack.attacker import Attacker
-    from discreet.attack.levels import PUBLISHED, levels_of, verdicts
+    from discreet.attack.levels import PROTECTED, PUBLISHED, levels_of, verdicts
     from discreet.attack.unpicking import unpick
     from discreet.tabular.files.formats import table_from
+    from discreet.verification.certificate import Certifier
     from discreet.verification.insiders import exposed_to
     from discreet.verification.pattern import centre_of, patterned
     from discreet.verification.sums import unsafe_sums
@@ -96,22 +102,32 @@ def audit(
             )
     hidden = held.suppressed
     wanted = levels_of(held, secondaries=secondaries, strict=strict)
-    attacker = Attacker(held, hidden, centre, whole=certificate)
+    # In whole units of the last decimal wherever that cuts nothing off: what is found can then be added up exactly.
+    attacker = Attacker(held, hidden, centre, whole=True)
     cells = attacker.cells
+    certifier = Certifier(held, hidden, wanted)
     tell("attacking", 0.0)
     reach = attacker.reach(
         wanted.seek_down[cells],
         wanted.seek_up[cells],
-        exact=intervals and not certificate and not singletons,
         keep=certificate or singletons,
+        witness=None if certificate and not secondaries else certifier,
         tell=lambda part: tell("attacking", part),
     )
-    extremes = reach
-    if intervals and (certificate or singletons):
+    shown = verdicts(held, wanted, cells, reach.down, reach.up)
+    extremes, verdict = reach, shown
+    if intervals:
         outsider = Attacker(held, hidden, centre)
         extremes = outsider.reach(wanted.down[cells], wanted.up[cells], exact=True, tell=lambda p: tell("intervals", p))
-    verdict = verdicts(held, wanted, cells, extremes.down, extremes.up)
-    proof = _certificate(held, hidden, reach, verdict, strict=strict) if certificate else None
+        verdict = verdicts(held, wanted, cells, extremes.down, extremes.up)
+    elif not certificate:
+        extremes = _look_again(held, hidden, centre, wanted, attacker, reach, shown)
+        verdict = verdicts(held, wanted, cells, extremes.down, extremes.up)
+    proof = None
+    certified = certifier.certified[cells]
+    if certificate:
+        proof, exactly = _certificate(held, hidden, reach, verdict, strict=strict)
+        certified = certified | exactly
     insiders = None
     if singletons:
         tell("insiders", 0.0)
@@ -138,12 +154,37 @@ def audit(
         insiders=insiders,
         sums=unsafe_sums(held, hidden) if sums else None,
         certificate=proof,
+        certified=np.concatenate([certified & (verdict == PROTECTED), nothing > 0])[order],
         notes=(*held.notes, *notes),
     )
 
 
-def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, strict: bool) -> Certificate:
-    """The certificate of the primary cells that are protected, checked before it is handed out."""
+def _look_again(
+    table: Table, hidden: Any, centre: Any, levels: Levels, attacker: Attacker, reach: Reach, verdict: Any
+) -> Reach:
+    """What can be reached without rounding to whole units, where that might change a verdict."""
+    import numpy as np
+
+    from discreet.attack.attacker import Attacker
+    from discreet.attack.levels import PROTECTED, UNJUDGED
+
+    cells = reach.cells
+    failed = ~np.isin(verdict, [PROTECTED, UNJUDGED])
+    if not attacker.is_rounded:
+        near = (reach.down >= NEAR * levels.down[cells]) & (reach.up >= NEAR * levels.up[cells])
+        failed &= near & (reach.down + reach.up >= NEAR * levels.width[cells])
+    if not attacker.whole or not failed.any():
+        return reach
+    again = Attacker(table, hidden, centre).reach(
+        np.where(failed, levels.seek_down[cells], 0.0), np.where(failed, levels.seek_up[cells], 0.0)
+    )
+    return replace(reach, down=np.maximum(reach.down, again.down), up=np.maximum(reach.up, again.up))
+
+
+def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, strict: bool) -> tuple[Certificate, Any]:
+    """The certificate of the primary cells that are protected, checked before it is handed out; which are exact."""
+    import numpy as np
+
     from discreet.attack.levels import PROTECTED
     from discreet.errors import PromiseNotKept
     from discreet.tabular.table import PRIMARY
@@ -154,4 +195,7 @@ def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, stric
     wrong = refuted(table, hidden, proof, cells=reach.cells[shown], strict=strict)
     if wrong:
         raise PromiseNotKept(f"{table.source}: the certificate does not stand its check, so it is refused: {wrong[0]}")
-    return proof
+    is_exact = np.array([move.unit is not None for move in proof.moves] + [True])
+    certified = np.zeros(len(shown), dtype=np.bool_)
+    certified[shown] = is_exact[proof.down] & is_exact[proof.up]
+    return proof, certified

@@ -1,9 +1,12 @@
-"""The certificate of an audit: for each primary cell two tables that fit everything published, one low and one high.
+"""Certificates: for each cell that is protected two tables that fit everything published, one low and one high.
 
 A certificate lists moves away from the true table. Whoever holds the table can check it by additions alone: the moves
-of each relation add up to nothing, no published cell moves, every cell stays within its bounds, and the primary cell
-comes far enough. No solver is trusted. Moves are whole numbers of a small unit wherever the values are decimal, so that
-the additions are exact.
+of each relation add up to nothing, no published cell moves, every cell stays within its bounds, and the cell that is
+proven comes far enough. No solver is trusted. Moves are whole numbers of a small unit wherever the values are decimal,
+so that the additions are exact.
+
+Every audit checks the moves of its attacker so, as they are made, whatever the size of the table (`Certifier`); they
+are kept, as a `Certificate`, only if asked for.
 """
 
 from __future__ import annotations
@@ -16,21 +19,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from discreet.attack.attacker import Reach
-from discreet.attack.levels import levels_of
+from discreet.attack.levels import Levels, levels_of
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.data.checks import check_readable
-from discreet.errors import InputError
+from discreet.errors import InputError, PromiseNotKept
+from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.files.formats import table_from
 from discreet.tabular.table import PRIMARY, Table
 from discreet.verification.pattern import patterned
 
 SCHEMA = "discreet/certificate/1"
 INTERNAL = "holds confidential differences; not for publication"
-# The corners of these systems have coordinates with small denominators; one that has not is certified approximately.
+# The vertices of these systems have coordinates with small denominators; one that has not is certified approximately.
 DENOMINATORS = (*range(1, 65), 2520)
-TOLERANCE = 1e-9
+# Whole numbers up to here are exact as doubles, and a decimal of so many digits is the only one its double stands for.
+LARGEST_WHOLE, LARGEST_DECIMAL = 2.0**50, 1e15
+# More than the rounding of a product of two doubles.
+LAST_PLACES = 2.0**-50
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,41 +166,210 @@ def certificate_of(table: Table, reach: Reach, judged: Bools) -> Certificate:
     places = np.flatnonzero(judged)
     wanted = np.unique(np.concatenate([proofs.down_by[places], proofs.up_by[places]]))
     wanted = wanted[wanted >= 0]
+    additions = Additions(table, table.suppressed)
     moves: list[Move] = []
     number: dict[int, int] = {}
     for solution in wanted.tolist():
         found = proofs.solutions[solution]
         number[solution] = len(moves)
-        moves.append(_move(table, reach.cells[found.columns], found.deviations, reach.scale))
+        moves.append(_move(additions, reach.cells[found.columns], found.deviations, reach.scale))
     number[-1] = -1
     down = np.array([number[s] for s in proofs.down_by[places].tolist()], np.int64)
     up = np.array([number[s] for s in proofs.up_by[places].tolist()], np.int64)
     return Certificate(moves, reach.cells[places], down, up)
 
 
-def _move(table: Table, cells: Ints, deviations: Floats, scale: float) -> Move:
+def _move(additions: Additions, cells: Ints, deviations: Floats, scale: float) -> Move:
     """Deviations in units of the last decimal as exact whole numbers of a part of it, if they are that."""
-    if table.decimals is not None:
+    found = additions.make_whole(cells, deviations)
+    if found is None:
+        return Move(cells, (deviations / scale).tolist(), None)
+    near, denominator = found
+    kept = near != 0
+    return Move(cells[kept], near[kept].tolist(), int(scale) * denominator)
+
+
+class Additions:
+    """Sums of whole moves over the relations of a table, exact.
+
+    Parameters
+    ----------
+    table : Table
+        The table, with its values and bounds.
+    hidden : array of bool
+        Which cells are not published.
+    """
+
+    def __init__(self, table: Table, hidden: Bools) -> None:
+        self.table = table
+        relations = table.relations
+        self._place = np.full(len(table), -1, dtype=np.int64)
+        self.cells = np.flatnonzero(hidden)
+        self._place[self.cells] = np.arange(len(self.cells))
+        inside = hidden[relations.cells]
+        coefficients = relations.coefficients[inside]
+        whole = np.rint(coefficients)
+        self._is_whole = table.decimals is not None and bool((whole == coefficients).all())
+        self._largest = float(np.abs(whole).max(initial=1.0))
+        entries = whole.astype(np.int64), (self._place[relations.cells[inside]], relations.rows[inside])
+        self._relations = csr_array(entries, shape=(len(self.cells), len(relations)))
+
+    def balance(self, starts: Ints, cells: Ints, amounts: Ints) -> Bools | None:
+        """Which of some moves name hidden cells only, each once, and add up to nothing in every relation.
+
+        None if that cannot be added up in whole numbers of 64 bits.
+        """
+        size = float(np.abs(amounts).max(initial=0)) * self._largest * float(np.diff(starts).max(initial=0))
+        if not self._is_whole or size >= 2.0**62:
+            return None
+        count = len(starts) - 1
+        places = self._place[cells]
+        number = _owners(starts)
+        fits = np.ones(count, dtype=np.bool_)
+        fits[number[places < 0]] = False
+        once = np.sort(number * len(self.table) + cells)
+        fits[once[1:][once[1:] == once[:-1]] // len(self.table)] = False
+        moves = csr_array((amounts, np.maximum(places, 0), starts), shape=(count, len(self.cells)))
+        sums = moves @ self._relations
+        fits[_owners(sums.indptr)[sums.data != 0]] = False
+        return fits
+
+    def make_whole(self, cells: Ints, deviations: Floats) -> tuple[Ints, int] | None:
+        """Deviations as whole numbers of a part of a unit in which they add up to nothing, if there is one."""
+        if not self._is_whole:
+            return None
         for denominator in DENOMINATORS:
             scaled = deviations * denominator
             near = np.rint(scaled)
-            if np.abs(scaled - near).max(initial=0.0) > 1e-4 or np.abs(near).max(initial=0.0) > 2.0**50:
+            if np.abs(scaled - near).max(initial=0.0) > 1e-4 or np.abs(near).max(initial=0.0) > LARGEST_WHOLE:
                 continue
-            if _balanced(table, cells, near):
-                kept = near != 0
-                return Move(cells[kept], [int(x) for x in near[kept].tolist()], int(scale) * denominator)
-    return Move(cells, (deviations / scale).tolist(), None)
+            amounts = near.astype(np.int64)
+            fits = self.balance(np.array([0, len(cells)]), cells, amounts)
+            if fits is not None and fits[0]:
+                return amounts, denominator
+        return None
+
+    def room(self, scale: float) -> tuple[Floats, Floats]:
+        """By how many whole units of 1/scale each hidden cell may move down and up; nowhere if its value is not whole.
+
+        Bounds may be exceeded by the tolerance of levels, in parts of the value; what rounding leaves open is not used.
+        """
+        table, cells = self.table, self.cells
+        value = table.value[cells]
+        units, is_whole = _in_units(value, scale)
+        slack = 0.9 * LEVEL * np.maximum(1.0, np.abs(value)) * scale
+        down, up = units - _ceil(table.lower[cells], scale, slack), -_ceil(-table.upper[cells], scale, slack) - units
+        return np.where(is_whole, np.maximum(down, 0.0), 0.0), np.where(is_whole, np.maximum(up, 0.0), 0.0)
 
 
-def _balanced(table: Table, cells: Ints, amounts: Floats) -> bool:
-    """Whether whole numbers add up to nothing in every relation; doubles hold them exactly."""
-    sums: dict[int, float] = {}
-    starts, relations, coefficients = table.relations.by_cell
-    for cell, amount in zip(cells.tolist(), amounts.tolist(), strict=True):
-        for entry in range(starts[cell], starts[cell + 1]):
-            row = int(relations[entry])
-            sums[row] = sums.get(row, 0.0) + coefficients[entry] * amount
-    return not any(sums.values())
+def _owners(starts: Ints) -> Ints:
+    """The move to which each entry belongs."""
+    return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+
+
+def _in_units(numbers: Floats, scale: float) -> tuple[Floats, Bools]:
+    """Decimals in units of 1/scale, and which of them are whole numbers of it, exactly."""
+    near = np.rint(numbers * scale)
+    is_whole = (near / scale == numbers) & (np.abs(near) < LARGEST_DECIMAL)
+    return near, is_whole
+
+
+def _ceil(numbers: Floats, scale: float, slack: Floats) -> Floats:
+    """The least whole number of units of 1/scale that decimals do not exceed by more than a slack, or the next one."""
+    near, is_whole = _in_units(numbers, scale)
+    scaled = numbers * scale
+    safe = np.ceil(scaled - slack + LAST_PLACES * np.abs(np.where(np.isfinite(scaled), scaled, 0.0)))
+    return np.where(is_whole, np.minimum(near, safe), safe)
+
+
+class Certifier:
+    """Adds up moves as an attacker makes them, and notes which cells they prove to be protected; keeps none.
+
+    Parameters
+    ----------
+    table : Table
+        The table, with its values and bounds.
+    hidden : array of bool
+        Which cells are not published.
+    levels : Levels
+        What is asked of each cell.
+    """
+
+    def __init__(self, table: Table, hidden: Bools, levels: Levels) -> None:
+        self._additions = Additions(table, hidden)
+        self._levels = levels
+        self._judged = levels.judged & hidden
+        self._scale: float | None = None
+        # How far each cell is proven to go, in whole units of 1/scale.
+        self._down, self._up = np.zeros(len(table)), np.zeros(len(table))
+
+    def show(self, starts: Ints, cells: Ints, deviations: Floats, scale: float) -> None:
+        """See some moves; see `Witness`."""
+        if self._scale is None:
+            self._prepare(scale)
+        if scale != self._scale:
+            return
+        useful = self._judged[cells] & (
+            ((deviations > 0) & (self._up[cells] < self._aim_up[cells]))
+            | ((deviations < 0) & (self._down[cells] < self._aim_down[cells]))
+        )
+        if not useful.any():
+            return
+        if len(starts) == 2:
+            found = self._additions.make_whole(cells, deviations)
+            if found is not None:
+                self._learn(starts, cells, *found, np.ones(1, dtype=np.bool_))
+            return
+        amounts = np.where(np.abs(deviations) <= LARGEST_WHOLE, deviations, 0.0).astype(np.int64)
+        fits = self._additions.balance(starts, cells, amounts)
+        if fits is None:
+            return
+        is_whole = np.ones(len(fits), dtype=np.bool_)
+        is_whole[_owners(starts)[amounts != deviations]] = False
+        if (is_whole & ~fits).any():
+            # Whole moves that do not add up are no rounding.
+            source = self._additions.table.source
+            raise PromiseNotKept(f"{source}: the attacker's moves do not stand their check, so they are refused")
+        self._learn(starts, cells, amounts, 1, fits & is_whole)
+
+    def _prepare(self, scale: float) -> None:
+        self._scale = scale
+        table, levels = self._additions.table, self._levels
+        self._room_down, self._room_up = np.zeros(len(table)), np.zeros(len(table))
+        hidden = self._additions.cells
+        self._room_down[hidden], self._room_up[hidden] = self._additions.room(scale)
+        slack = 0.9 * LEVEL * np.maximum(1.0, np.abs(np.nan_to_num(table.value))) * scale
+        self._least_down, self._least_up, self._least_width = (
+            np.maximum(_ceil(level, scale, slack), 0.0) for level in (levels.down, levels.up, levels.width)
+        )
+        if levels.strict:
+            # The next unit above the level; where none is asked, nothing is.
+            asked = levels.down + levels.up > 0
+            self._least_down, self._least_up = (
+                np.where(asked, _ceil(level, scale, 0.0 * slack) + _in_units(level, scale)[1], 0.0)
+                for level in (levels.down, levels.up)
+            )
+        wide = self._least_width > self._least_down + self._least_up
+        self._aim_down, self._aim_up = (
+            np.where(wide, np.maximum(least, self._least_width), least) for least in (self._least_down, self._least_up)
+        )
+
+    def _learn(self, starts: Ints, cells: Ints, amounts: Ints, denominator: int, fits: Bools) -> None:
+        """Note how far moves that add up bring their cells, if all of these stay within their bounds."""
+        owner = _owners(starts)
+        beyond = (amounts > self._room_up[cells] * denominator) | (-amounts > self._room_down[cells] * denominator)
+        fits[owner[beyond]] = False
+        kept = fits[owner]
+        np.maximum.at(self._up, cells[kept], amounts[kept] // denominator)
+        np.maximum.at(self._down, cells[kept], -amounts[kept] // denominator)
+
+    @property
+    def certified(self) -> Bools:
+        """Which cells of the table are proven to be protected."""
+        if self._scale is None:
+            return np.zeros(len(self._judged), dtype=np.bool_)
+        enough = (self._down >= self._least_down) & (self._up >= self._least_up)
+        return self._judged & enough & (self._down + self._up >= self._least_width)
 
 
 def refuted(
@@ -214,8 +391,8 @@ def refuted(
         Whether a level must be exceeded, and not just reached.
     """
     wrong = []
-    for number, move in enumerate(certificate.moves):
-        why = _wrong_move(table, hidden, move)
+    for number in np.flatnonzero(~_stand(table, hidden, certificate.moves)).tolist():
+        why = _wrong_move(table, hidden, certificate.moves[number])
         if why:
             wrong.append(f"move {number}: {why}")
 
@@ -229,7 +406,7 @@ def refuted(
         at = shown[cell]
         low = _moved(certificate, int(certificate.down[at]), cell)
         high = _moved(certificate, int(certificate.up[at]), cell)
-        slack = Fraction(TOLERANCE) * max(Fraction(1), abs(_exact(table.value[cell])))
+        slack = Fraction(LEVEL) * max(Fraction(1), abs(_exact(table.value[cell])))
         for words, far, level in (
             ("down", -low, _exact(table.lpl[cell])),
             ("up", high, _exact(table.upl[cell])),
@@ -240,6 +417,29 @@ def refuted(
             if (exceeded and far <= level) or far < level - slack:
                 wrong.append(f"{table.name(cell)}: does not come far enough {words}")
     return wrong
+
+
+def _stand(table: Table, hidden: Bools, moves: list[Move]) -> Bools:
+    """Which moves are surely right: exact, balanced and within bounds; the others have to be looked at one by one."""
+    found = np.zeros(len(moves), dtype=np.bool_)
+    additions = Additions(table, hidden)
+    by_unit: dict[int, list[int]] = {}
+    for number, move in enumerate(moves):
+        inside = ((move.cells >= 0) & (move.cells < len(table))).all()
+        if move.unit is not None and inside and max(map(abs, move.amounts), default=0) <= LARGEST_WHOLE:
+            by_unit.setdefault(move.unit, []).append(number)
+    for unit, numbers in by_unit.items():
+        starts = np.concatenate([[0], np.cumsum([len(moves[number].cells) for number in numbers])])
+        cells = np.concatenate([moves[number].cells for number in numbers])
+        amounts = np.concatenate([np.array(moves[number].amounts, dtype=np.int64) for number in numbers])
+        fits = additions.balance(starts, cells, amounts)
+        if fits is None:
+            continue
+        down, up = (np.zeros(len(table)) for _ in range(2))
+        down[additions.cells], up[additions.cells] = additions.room(float(unit))
+        fits[_owners(starts)[(amounts > up[cells]) | (-amounts > down[cells])]] = False
+        found[numbers] = fits
+    return found
 
 
 def _exact(number: float) -> Fraction:
@@ -265,7 +465,7 @@ def _wrong_move(table: Table, hidden: Bools, move: Move) -> str:
             return f"{table.name(cell)} is published, and cannot move"
         exact = Fraction(amount) / (move.unit or 1)
         value = _exact(table.value[cell])
-        slack = Fraction(TOLERANCE) * max(Fraction(1), abs(value))
+        slack = Fraction(LEVEL) * max(Fraction(1), abs(value))
         lower, upper = float(table.lower[cell]), float(table.upper[cell])
         if (lower > -np.inf and value + exact < _exact(lower) - slack) or (
             upper < np.inf and value + exact > _exact(upper) + slack

@@ -47,6 +47,9 @@ class Audit:
         Relations that give away an unsafe sum, with its suppressed cells; None if not looked at.
     certificate
         Two tables for each primary cell, if asked for.
+    certified
+        For each cell whether additions in exact arithmetic have proven that it is protected; a cell that is protected
+        and not certified is so by the word of a solver only. None if nothing was added up.
     """
 
     table: Table
@@ -63,6 +66,7 @@ class Audit:
     insiders: list[tuple[Ints, Ints]] | None = None
     sums: list[tuple[int, Ints]] | None = None
     certificate: Certificate | None = None
+    certified: NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -112,8 +116,15 @@ class Audit:
             "insiders": None if self.insiders is None else len(self.insiders),
             "sums": None if self.sums is None else len(self.sums),
             "strict": self.strict,
-            "certificate": None if self.certificate is None else ("exact" if self.certificate.exact else "approximate"),
+            "certificate": None if self.certified is None else ("approximate" if self._by_solver() else "exact"),
+            "certified": 0 if self.certified is None else int((self.certified & (self.verdict == PROTECTED)).sum()),
+            "by_solver_only": self._by_solver(),
         }
+
+    def _by_solver(self) -> int:
+        """How many cells are protected by the word of a solver only."""
+        protected = self.verdict == PROTECTED
+        return int((protected if self.certified is None else protected & ~self.certified).sum())
 
     def summary(self) -> str:
         """The audit in words."""
@@ -155,7 +166,8 @@ class Audit:
         if judged == 0:
             return "no cell was to be judged"
         cells = "the interval of the judged cell" if judged == 1 else f"every interval of the {judged:,} judged cells"
-        return f"protected: {cells} {level} its level"
+        by_solver = self._by_solver()
+        return f"protected: {cells} {level} its level" + (f"; {by_solver:,} by solver only" if by_solver else "")
 
     def _insiders(self) -> str:
         if not self.insiders:

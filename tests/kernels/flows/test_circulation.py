@@ -39,7 +39,7 @@ class Graph(NamedTuple):
 
     def amounts(self, which: Ints, side: int, limits: Floats, tolerance: float = 1e-9) -> Floats:
         around = adjacency(self.tail, self.head, self.nodes)
-        return widest(self.tail, self.head, self.lo, self.hi, *around, which, side, limits, tolerance)
+        return widest(self.tail, self.head, self.lo, self.hi, *around, which, side, limits, tolerance, False)[0]
 
     def deviations(self, cell: int, side: int, limit: float, tolerance: float = 1e-9) -> Floats:
         around = adjacency(self.tail, self.head, self.nodes)

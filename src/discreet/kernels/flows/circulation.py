@@ -91,7 +91,8 @@ def widest(
     side: int,
     limits: Floats,
     tolerance: float,
-) -> Floats:
+    listed: bool,
+) -> tuple[Floats, Ints, Ints, Floats]:
     """Find how far each of some cells can move to one side, the others following within their bounds.
 
     Parameters
@@ -110,18 +111,38 @@ def widest(
         For each cell asked for, what is enough: the search stops there. Infinite: the exact maximum.
     tolerance : float
         Residual capacities up to this count as none.
+    listed : bool
+        Whether to list the deviations that bring each cell so far; none are listed where there is no end to it.
 
     Returns
     -------
-    array of floats
+    amounts : array of floats
         The amount for each cell asked for, at most its limit; never more than possible, except for rounding.
+    offsets, moved, deviations : arrays
+        Those listed for cell i are `offsets[i]` to `offsets[i + 1]`: which cells move, and by how much.
     """
     network = _network(tail, head, lo, hi, starts, arcs)
     amounts = np.empty(which.size)
+    offsets = np.zeros(which.size + 1, np.int64)
+    moved, deviations = np.empty(64, np.int64), np.empty(64)
     for i in range(which.size):
         amounts[i], changes = _move(tail, head, lo, hi, network, which[i], side, limits[i], tolerance)
+        end = offsets[i]
+        if listed and 0.0 < amounts[i] < np.inf:
+            if end + changes + 1 > moved.size:
+                longer, further = np.empty(2 * (end + changes + 1), np.int64), np.empty(2 * (end + changes + 1))
+                longer[:end], further[:end] = moved[:end], deviations[:end]
+                moved, deviations = longer, further
+            moved[end], deviations[end] = which[i], side * amounts[i]
+            end += 1
+            for j in range(changes):
+                arc = network.changed[j]
+                if network.flows[arc] != 0.0:
+                    moved[end], deviations[end] = arc, network.flows[arc]
+                    end += 1
+        offsets[i + 1] = end
         _reset(lo, hi, network, changes)
-    return amounts
+    return amounts, offsets, moved[: offsets[-1]].copy(), deviations[: offsets[-1]].copy()
 
 
 @kernel
