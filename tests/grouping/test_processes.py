@@ -15,9 +15,9 @@ from discreet.grouping.candidates import (
     Candidate,
     bell,
     candidate,
-    candidate_key,
     canonical,
     change_k,
+    clone_key,
     cross,
     every_grouping,
 )
@@ -65,7 +65,7 @@ def test_a_search_goes_on_from_where_it_was_kept(begin: Callable[[], Process[Can
     for _ in range(4):
         next(whole.epochs())
         next(second.epochs())
-    assert candidate_key(second.answer()) == candidate_key(whole.answer())
+    assert clone_key(second.answer()) == clone_key(whole.answer())
     assert second.finished == whole.finished
 
 
@@ -94,7 +94,7 @@ def test_d_gomm_goes_the_way_of_gomm_until_a_dropped_operator_would_have_mattere
         next(full.epochs())
     while not short.finished:
         next(short.epochs())
-    assert candidate_key(full.answer()) == candidate_key(short.answer())
+    assert clone_key(full.answer()) == clone_key(short.answer())
 
 
 def test_the_best_of_all_groupings_is_found_by_looking_at_all() -> None:
@@ -107,9 +107,9 @@ def test_the_best_of_all_groupings_is_found_by_looking_at_all() -> None:
     judge = objective()
     every = [candidate(labels) for labels in every_grouping(D)]
     assert len(every) == bell(D)
-    best = min(zip(judge.evaluate(every), map(candidate_key, every), strict=True))
+    best = min(zip(judge.evaluate(every), map(clone_key, every), strict=True))
     assert process.cost == pytest.approx(best[0])
-    assert candidate_key(process.answer()) == best[1]
+    assert clone_key(process.answer()) == best[1]
     search = begun(Gomm(population=60, generations=40, crossovers=10, mutations=4))
     while not search.finished:
         next(search.epochs())
@@ -125,7 +125,7 @@ def test_the_front_grows_and_the_population_is_its_own() -> None:
         costs.append(process.cost)
     assert costs == sorted(costs, reverse=True)
     members: Any = process
-    keys = [candidate_key(member.individual) for member in members.members]
+    keys = [clone_key(member.individual) for member in members.members]
     assert len(keys) == 20
     assert len(set(keys)) == 20  # no clones
 
@@ -155,7 +155,7 @@ def test_clones_have_limited_room(copies: int) -> None:
     process: Any = begun(Gomm(**SMALL, copies=copies))
     for _ in range(25):
         next(process.epochs())
-    counts = Counter(candidate_key(member.individual) for member in process.members)
+    counts = Counter(clone_key(member.individual) for member in process.members)
     assert sum(counts.values()) == 20
     assert max(counts.values()) <= copies or not copies
     if not copies:

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.grouping.candidates import count, groups, key
+from discreet.grouping.candidates import clone_key, count, groups
 from discreet.grouping.rivals import correlations, rivals
 from grouping.spaces import space_of
 
@@ -51,7 +51,7 @@ def test_correlated_columns_come_together_or_apart() -> None:
         if "apart" in name:
             assert all(labels[2 * pair] != labels[2 * pair + 1] for pair in range(4))
             assert f"{count(labels)} groups" in name
-    assert len({key(labels) for labels in found.values()}) == len(found)
+    assert len({clone_key(labels) for labels in found.values()}) == len(found)
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])

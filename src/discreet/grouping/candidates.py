@@ -4,7 +4,8 @@ A grouping is an array: the group of each attribute, in the order of the attribu
 they first appear, so that all clones have one form. In the words of the paper this is the object part; the group part
 follows from it. A candidate of a search is a grouping and which of the k allowed it is protected with, in one array.
 
-Crossover and the five mutations are plain functions of parents and chance. The stored text of the paper breaks off in
+Crossover and the five mutations are plain functions of the parents, two or one of them in canonical form, and of a
+source of randomness. The stored text of the paper breaks off in
 the middle of some definitions; what is left open there is chosen so that its remarks on the operators hold (which of
 them make clones, and when).
 
@@ -16,13 +17,15 @@ E. Falkenauer, Genetic Algorithms and Grouping Problems, Wiley (1998).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Labels = NDArray[np.int16]
+# The place of its k in the list of those allowed, then the labels of the grouping.
+Candidate = NDArray[np.int16]
 Group = tuple[int, ...]
 Name = TypeVar("Name")
 
@@ -43,9 +46,9 @@ def canonical(labels: ArrayLike) -> Labels:
     return renumbered
 
 
-def key(labels: Labels) -> bytes:
+def clone_key(one: Labels | Candidate) -> bytes:
     """Bytes that are the same for clones, and for them only."""
-    return labels.tobytes()
+    return one.tobytes()
 
 
 def count(labels: Labels) -> int:
@@ -66,25 +69,6 @@ def name_groups(labels: Labels, names: Sequence[Name]) -> list[list[Name]]:
     return [[names[attribute] for attribute in group] for group in groups(labels)]
 
 
-def of_groups(members: Iterable[Iterable[int]], size: int) -> Labels:
-    """The grouping of so many attributes that groups of positions make.
-
-    Parameters
-    ----------
-    members : iterable of iterables of int
-        The positions of the attributes of each group; each position is in one of them.
-    size : int
-        The number of attributes.
-    """
-    labels = np.full(size, -1)
-    for number, group in enumerate(members):
-        for attribute in group:
-            labels[attribute] = number
-    if (labels < 0).any():
-        raise ValueError("an attribute is in no group")
-    return canonical(labels)
-
-
 def crossover(parents: Sequence[Labels], rng: np.random.Generator) -> list[Labels]:
     """Two children: each is one parent with some groups of the other put in.
 
@@ -103,15 +87,7 @@ def crossover(parents: Sequence[Labels], rng: np.random.Generator) -> list[Label
 
 
 def create_group(parents: Sequence[Labels], rng: np.random.Generator) -> Labels:
-    """A new group of attributes drawn at random, one to all of them; they leave the groups they were in.
-
-    Parameters
-    ----------
-    parents : sequence of one grouping
-        In canonical form.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """A new group of attributes drawn at random, one to all of them; they leave the groups they were in."""
     child = parents[0].copy()
     size = rng.integers(1, len(child), endpoint=True)
     child[rng.choice(len(child), size, replace=False)] = count(child)
@@ -119,15 +95,7 @@ def create_group(parents: Sequence[Labels], rng: np.random.Generator) -> Labels:
 
 
 def eliminate_group(parents: Sequence[Labels], rng: np.random.Generator) -> Labels:
-    """A group is dissolved, each of its attributes goes to any of the others; of a single group comes a clone.
-
-    Parameters
-    ----------
-    parents : sequence of one grouping
-        In canonical form.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """A group is dissolved, each of its attributes goes to any of the others; of a single group comes a clone."""
     child = parents[0].copy()
     there = count(child)
     if there == 1:
@@ -140,15 +108,7 @@ def eliminate_group(parents: Sequence[Labels], rng: np.random.Generator) -> Labe
 
 
 def split_group(parents: Sequence[Labels], rng: np.random.Generator) -> Labels:
-    """A group of at least two attributes falls into two; where all stand alone comes a clone.
-
-    Parameters
-    ----------
-    parents : sequence of one grouping
-        In canonical form.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """A group of at least two attributes falls into two; where all stand alone comes a clone."""
     child = parents[0].copy()
     large = np.flatnonzero(np.bincount(child) > 1)
     if not len(large):
@@ -160,15 +120,7 @@ def split_group(parents: Sequence[Labels], rng: np.random.Generator) -> Labels:
 
 
 def swap_elements(parents: Sequence[Labels], rng: np.random.Generator) -> Labels:
-    """Two attributes drawn at random take each other's place; in the same group that makes a clone.
-
-    Parameters
-    ----------
-    parents : sequence of one grouping
-        In canonical form.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """Two attributes drawn at random take each other's place; in the same group that makes a clone."""
     child = parents[0].copy()
     if len(child) == 1:
         return child
@@ -178,15 +130,7 @@ def swap_elements(parents: Sequence[Labels], rng: np.random.Generator) -> Labels
 
 
 def move_element(parents: Sequence[Labels], rng: np.random.Generator) -> Labels:
-    """An attribute goes to another group; of a single group comes a clone.
-
-    Parameters
-    ----------
-    parents : sequence of one grouping
-        In canonical form.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """An attribute goes to another group; of a single group comes a clone."""
     child = parents[0].copy()
     there = count(child)
     if there == 1:
@@ -218,19 +162,12 @@ def _inject(giver: Labels, taker: Labels, rng: np.random.Generator) -> Labels:
     return canonical(np.where(given, giver + count(taker), taker))
 
 
-# The place of its k in the list of those allowed, then the labels of the grouping.
-Candidate = NDArray[np.int16]
 Vary = Callable[[Sequence[Candidate], np.random.Generator], Candidate]
 
 
 def candidate(labels: Labels, place: int = 0) -> Candidate:
     """A grouping with the k at a place in the list."""
     return np.concatenate([np.array([place], np.int16), labels])
-
-
-def candidate_key(candidate: Candidate) -> bytes:
-    """Bytes that only clones have in common."""
-    return candidate.tobytes()
 
 
 def cross(parents: Sequence[Candidate], rng: np.random.Generator) -> list[Candidate]:

@@ -20,8 +20,8 @@ from discreet.grouping.candidates import (
     Candidate,
     Labels,
     candidate,
-    candidate_key,
     change_k,
+    clone_key,
     cross,
     random_grouping,
 )
@@ -106,7 +106,7 @@ class Gomm:
             rng=rng,
             patience=self.idle_limit,
             generations=self.generations,
-            key=candidate_key,
+            key=clone_key,
             copies=self.copies,
             listeners=listeners,
         )
@@ -176,7 +176,7 @@ def split_clones(members: Iterable[Member[Candidate]], copies: int) -> tuple[Mem
     first: Members = []
     others: Members = []
     for member in members:
-        name = candidate_key(member.individual)
+        name = clone_key(member.individual)
         seen[name] += 1
         (others if copies and seen[name] > copies else first).append(member)
     return first, others

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.evolution.process import State
-from discreet.grouping.candidates import Candidate, candidate_key
+from discreet.grouping.candidates import Candidate, clone_key
 from discreet.grouping.evaluator import Cache, Evaluator, Figures
 
 What = TypeVar("What")
@@ -151,7 +151,7 @@ class Objective:
 
     def figures(self, candidates: Sequence[Candidate]) -> list[Figures]:
         """The measures of candidates; of clones they are computed once."""
-        keys = [candidate_key(one) for one in candidates]
+        keys = [clone_key(one) for one in candidates]
         found = {name: self._known.get(name) for name in keys}
         for place, evaluator in enumerate(self.evaluators):
             fresh = {name: one for name, one in zip(keys, candidates, strict=True) if one[0] == place}
@@ -188,7 +188,7 @@ class Objective:
         self.evaluations = int(kept["evaluations"])
         self._known = Cache(REMEMBERED)
         for one, (il, dld, interval) in zip(kept["known"], kept["figures"].tolist(), strict=True):
-            self._known.put(candidate_key(one), Figures(il, dld, None if math.isnan(interval) else interval), 1)
+            self._known.put(clone_key(one), Figures(il, dld, None if math.isnan(interval) else interval), 1)
         pairs = zip(kept["front"], kept["trades"].tolist(), strict=True)
         self.front.trades = [Trade(il, dr, one) for one, (il, dr) in pairs]
 

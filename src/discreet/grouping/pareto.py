@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.evolution.population import Listener, Member, Options, Population
 from discreet.evolution.process import Search
 from discreet.evolution.variation import Operator
-from discreet.grouping.candidates import Candidate, Labels, candidate_key
+from discreet.grouping.candidates import Candidate, Labels, clone_key
 from discreet.grouping.gomm import Gomm, split_clones
 from discreet.grouping.objective import Objective
 
@@ -61,7 +61,7 @@ class Pareto(Gomm):
             self.operators(len(objective.ks)),
             rng=rng,
             generations=self.generations,
-            key=candidate_key,
+            key=clone_key,
             copies=self.copies,
             listeners=listeners,
         )

@@ -165,7 +165,6 @@ class Grouping(Point):
         force : bool
             Replace a file that exists already.
         """
-
         return write_operators(self.operators, Path(path), force=force)
 
     def draw_front(self, path: str | Path, *, force: bool = False) -> Path:
@@ -178,7 +177,6 @@ class Grouping(Point):
         force : bool
             Replace a file that exists already.
         """
-
         # Of several k only the own: more names than that nobody can read.
         rivals = {name: rival.as_dict() for name, rival in self.rivals.items() if rival.k == self.k}
         chart = front_chart([point.as_dict() for point in self.front], rivals, Point.as_dict(self))
@@ -186,7 +184,6 @@ class Grouping(Point):
 
     def summary(self, files: Sequence[Path] = ()) -> str:
         """The grouping in words, and where it was written to."""
-
         return summarize(self, files)
 
     def __repr__(self) -> str:

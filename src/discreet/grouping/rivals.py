@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from discreet.grouping.candidates import Labels, canonical, key
+from discreet.grouping.candidates import Labels, canonical, clone_key
 from discreet.grouping.space import Space
 
 
@@ -40,7 +40,7 @@ def rivals(space: Space) -> dict[str, Labels]:
             found[f"correlated apart, {count} groups"] = _apart(tree, count)
     first: dict[bytes, str] = {}
     for name, labels in found.items():
-        first.setdefault(key(labels), name)
+        first.setdefault(clone_key(labels), name)
     return {name: found[name] for name in first.values()}
 
 
@@ -66,20 +66,17 @@ def correlations(space: Space) -> NDArray[np.float64]:
 
 def _tree(related: NDArray[np.float64]) -> NDArray[np.float64]:
     """The hierarchical clustering of attributes by how far from related they are (average linkage)."""
-
     tree: NDArray[np.float64] = linkage(squareform(1.0 - related, checks=False), "average")
     return tree
 
 
 def _together(tree: NDArray[np.float64], count: int) -> Labels:
     """The tree cut into so many groups."""
-
     return canonical(cut_tree(tree, n_clusters=count)[:, 0])
 
 
 def _apart(tree: NDArray[np.float64], count: int) -> Labels:
     """So many groups, to which the attributes are dealt out in the order of the tree: neighbours there come apart."""
-
     labels = np.empty(len(tree) + 1, np.int64)
     labels[leaves_list(tree)] = np.arange(len(labels)) % count
     return canonical(labels)

@@ -16,7 +16,7 @@ from discreet.data.roles import Declarations
 from discreet.evolution.loop import Outcome
 from discreet.evolution.process import Search, State, inside, part
 from discreet.evolution.statistics import Row, Statistics
-from discreet.grouping.candidates import Candidate, Labels, bell, candidate, candidate_key, every_grouping, name_groups
+from discreet.grouping.candidates import Candidate, Labels, bell, candidate, clone_key, every_grouping, name_groups
 from discreet.grouping.evaluator import Evaluator
 from discreet.grouping.gomm import Gomm
 from discreet.grouping.objective import Objective, Weights
@@ -60,11 +60,11 @@ class Enumeration(Search[Candidate]):
     def _candidates(self) -> Iterator[Candidate]:
         """All of them, the rivals first and not again."""
         yield from self._first
-        known = {candidate_key(one) for one in self._first}
+        known = {clone_key(one) for one in self._first}
         for labels in every_grouping(self._objective.attributes):
             for place in range(len(self._objective.ks)):
                 one = candidate(labels, place)
-                if candidate_key(one) not in known:
+                if clone_key(one) not in known:
                     yield one
 
     @property
