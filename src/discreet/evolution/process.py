@@ -105,7 +105,7 @@ class Search(ABC, Generic[Answer_co]):
     def epochs(self) -> Iterator[None]:
         """The epochs still to come: one iterator, however often it is asked for."""
         if self._generator is None:
-            self._generator = self._counted()
+            self._generator = self._count_epochs()
         return self._generator
 
     def advance(self) -> None:
@@ -129,7 +129,7 @@ class Search(ABC, Generic[Answer_co]):
         """Keep the state: from here the search can be resumed."""
         self._phase_state, self._epochs_since = self._state(), 0
 
-    def _counted(self) -> Iterator[None]:
+    def _count_epochs(self) -> Iterator[None]:
         if not self.finished:
             for _ in self._epochs():
                 self._epochs_since += self._phase_state is not None

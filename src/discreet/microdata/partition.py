@@ -78,27 +78,27 @@ def partition(
     """
     given: dict[str, Any] = {name: value for name, value in (("time", time), ("threads", threads)) if value is not None}
     settings = Settings(k, method=method, params=params or {}, steps=steps, seed=seed, **given)
-    points = _checked(X, k)
+    points = _check_points(X, k)
     whole = Classes([np.arange(len(points))], np.zeros((len(points), 0), bool))
     found = solve(
         [View(points, whole)],
         settings,
         progress or silent,
-        start=None if start is None else _checked_start(start, len(points), k),
+        start=None if start is None else _check_start(start, len(points), k),
         checkpoint=None if checkpoint is None else Path(checkpoint),
         bound=bound,
     )
     return replace(found.partitions[0], search=found.search, bound=found.bound)
 
 
-def _checked_start(start: Any, count: int, k: int) -> NDArray[np.int64]:
+def _check_start(start: Any, count: int, k: int) -> NDArray[np.int64]:
     labels = np.asarray(start)
     if labels.shape != (count,) or labels.dtype.kind not in "iu":
         raise InputError(f"start must be a group number, a whole number, for each of the {count} records")
     return Partition(labels, k, 0.0, 0.0).labels
 
 
-def _checked(X: Any, k: int) -> NDArray[np.float64]:
+def _check_points(X: Any, k: int) -> NDArray[np.float64]:
     try:
         points = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError):

@@ -178,7 +178,7 @@ def solve(
     tell("grouping", 1.0)
     partitions = [partition_of(view.points, _join(view.classes, labels), settings.k) for view in views]
     search = describe_search(outcome, name, asdict(method), settings.seed)
-    return Solution(partitions, search, _bounded(views, partitions, process.bound, settings, bound, tell))
+    return Solution(partitions, search, _find_bound(views, partitions, process.bound, settings, bound, tell))
 
 
 def begin_parts(
@@ -245,7 +245,7 @@ def _signature(
     return sign(name, asdict(method), given, {"data": digest.hexdigest(), "start": started})
 
 
-def _bounded(
+def _find_bound(
     views: Sequence[View],
     partitions: Sequence[Partition],
     proven: float | None,

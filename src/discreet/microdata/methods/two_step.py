@@ -172,7 +172,7 @@ class MacroGroups(Search[Labels]):
 
 def first_step(heuristic: str, points: Points, k: int, run: Run) -> Labels:
     """The groups of the heuristic, or those to start from if they are better."""
-    labels = _constructed(heuristic, points, k, run)
+    labels = _construct(heuristic, points, k, run)
     if run.start is not None and within_sse(points, run.start) < within_sse(points, labels):
         return run.start
     return labels
@@ -185,11 +185,11 @@ def macro_groups(heuristic: str, points: Points, labels: Labels, width: int, run
     np.add.at(sums, labels, points)
     homes = np.zeros(len(sizes), np.int64)
     if len(sizes) >= 2 * width:
-        homes = _constructed(heuristic, sums / sizes[:, None], width, run)
+        homes = _construct(heuristic, sums / sizes[:, None], width, run)
     order = np.argsort(homes[labels], kind="stable")
     return np.split(order, np.cumsum(np.bincount(homes[labels]))[:-1])
 
 
-def _constructed(heuristic: str, points: Points, k: int, run: Run) -> Labels:
+def _construct(heuristic: str, points: Points, k: int, run: Run) -> Labels:
     method: Construction = make(heuristic, {})
     return method.assign(points, k, Run(seed=run.seed))

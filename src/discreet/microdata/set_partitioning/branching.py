@@ -24,7 +24,15 @@ from numpy.typing import NDArray
 
 from discreet.evolution.process import State, inside, part
 from discreet.kernels.partitions.mdav import mdav
-from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets, columns_of, together, violated
+from discreet.microdata.set_partitioning.columns import (
+    Columns,
+    Floats,
+    Ints,
+    OddSets,
+    columns_of,
+    find_violated,
+    pair_shares,
+)
 from discreet.microdata.set_partitioning.pricing import GroupPricer
 from discreet.microdata.set_partitioning.relaxation import Relaxation, RestrictedMaster
 from discreet.solvers.highs import Basis
@@ -76,79 +84,79 @@ class Tree:
     @property
     def finished(self) -> bool:
         """Whether no node is left that could hold a better partition."""
-        return not self._nodes or self._closed(self._nodes[0][0])
+        return not self._nodes or self._is_closed(self._nodes[0][0])
 
     def advance(self) -> None:
         """Solve the node of lowest bound."""
         parent, _, decisions = heappop(self._nodes)
-        program = RestrictedMaster(self.columns, self.sets, self.n)
+        master = RestrictedMaster(self.columns, self.sets, self.n)
         barred = np.zeros(len(self.columns), bool)
         for decision in decisions:
-            barred[self._excluded(decision)] = True
-        program.bar(np.flatnonzero(barred))
+            barred[self._find_excluded(decision)] = True
+        master.bar(np.flatnonzero(barred))
         basis = self._root and self._root.grow(len(self.columns), self.n + len(self.sets))
-        value = program.solve(basis, limit=self.cost)
+        value = master.solve(basis, limit=self.cost)
         self._solved += 1
         if self._root is None:
-            self._root = program.basis
-        value = self._cut(program, value)
+            self._root = master.basis
+        value = self._cut(master, value)
         if np.isnan(value):
             self._lost = min(self._lost, parent)
-        elif not self._closed(value) and not self._take(program.values):
-            self._branch(program, barred, value, decisions)
+        elif not self._is_closed(value) and not self._take(master.values):
+            self._branch(master, barred, value, decisions)
 
-    def _cut(self, program: RestrictedMaster, value: float) -> float:
+    def _cut(self, master: RestrictedMaster, value: float) -> float:
         """Add violated inequalities to a node; keep those that bind. Give the cost."""
         found: list[OddSets] = []
         for _ in range(CUT_ROUNDS):
             if not value < self.cost:
                 return value
-            sets = violated(self.columns, program.values, self.n)
+            sets = find_violated(self.columns, master.values, self.n)
             if not len(sets):
                 break
             found.append(sets)
-            program.require(sets)
-            value = program.solve(limit=self.cost)
+            master.require(sets)
+            value = master.solve(limit=self.cost)
         if found and value < self.cost:
-            new = found[0].joined(*found[1:])
-            self.sets = self.sets.joined(new.take(np.flatnonzero(program.weights[-len(new) :] > 0)))
+            new = found[0].join(*found[1:])
+            self.sets = self.sets.join(new.take(np.flatnonzero(master.weights[-len(new) :] > 0)))
         return value
 
     def _branch(
-        self, program: RestrictedMaster, barred: NDArray[np.bool_], value: float, decisions: list[Decision]
+        self, master: RestrictedMaster, barred: NDArray[np.bool_], value: float, decisions: list[Decision]
     ) -> None:
         """Try pairs both ways, and put the two nodes of the pair that raises the bound most into the tree."""
-        basis, shares = program.basis, program.values
+        basis, shares = master.basis, master.values
         least = 1e-6 * abs(value)
         best: tuple[float, list[tuple[float, Decision]]] = (-1.0, [])
-        for pair in self._pairs(shares, program.duals):
+        for pair in self._pairs(shares, master.duals):
             children = []
             for joined in (True, False):
                 decision = (*pair, joined)
-                excluded = self._excluded(decision)
+                excluded = self._find_excluded(decision)
                 excluded = excluded[~barred[excluded]]
-                program.bar(excluded)
-                bound = program.solve(basis, limit=self.cost)
+                master.bar(excluded)
+                bound = master.solve(basis, limit=self.cost)
                 if bound < self.cost:
-                    self._take(program.values)
-                program.admit(excluded)
+                    self._take(master.values)
+                master.admit(excluded)
                 children.append((value if np.isnan(bound) else min(bound, self.cost), decision))
             score = max(children[0][0] - value, least) * max(children[1][0] - value, least)
             if score > best[0]:
                 best = (score, children)
-            if self._closed(children[0][0]) or self._closed(children[1][0]):
+            if self._is_closed(children[0][0]) or self._is_closed(children[1][0]):
                 break
         for bound, decision in best[1]:
-            if not self._closed(bound):
+            if not self._is_closed(bound):
                 heappush(self._nodes, (max(bound, value), self._made, [*decisions, decision]))
                 self._made += 1
-        if self._solved % NODES_BETWEEN_DIVES == 1 and not np.isnan(program.solve(basis)):
-            self._dive(program, barred.copy())
+        if self._solved % NODES_BETWEEN_DIVES == 1 and not np.isnan(master.solve(basis)):
+            self._dive(master, barred.copy())
 
     def _pairs(self, values: Floats, duals: Floats) -> list[tuple[int, int]]:
         """Pairs of records that are partly together, no record twice: undecided ones of costly records first."""
         partial = np.flatnonzero((values > INTEGRALITY) & (values < 1 - INTEGRALITY))
-        heads, tails, share = together(self.columns.take(partial), values[partial], self.n)
+        heads, tails, share = pair_shares(self.columns.take(partial), values[partial], self.n)
         once = (heads < tails) & (share < 1 - INTEGRALITY)
         heads, tails, share = heads[once], tails[once], share[once]
         score = np.minimum(share, 1 - share) * (duals[heads] + duals[tails])
@@ -163,19 +171,19 @@ class Tree:
                 break
         return pairs
 
-    def _dive(self, program: RestrictedMaster, barred: NDArray[np.bool_]) -> None:
+    def _dive(self, master: RestrictedMaster, barred: NDArray[np.bool_]) -> None:
         """Make groups whole, one or a few at a time, until a partition is found or it costs too much.
 
         Inequalities that are violated on the way are added: without them dives end in partitions far worse.
         """
         left = MOST_BACKTRACKS
         while True:
-            sets = violated(self.columns, program.values, self.n)
+            sets = find_violated(self.columns, master.values, self.n)
             if len(sets):
-                program.require(sets)
-                if not program.solve(limit=self.cost) < self.cost:
+                master.require(sets)
+                if not master.solve(limit=self.cost) < self.cost:
                     return
-            values = program.values
+            values = master.values
             if self._take(values):
                 return
             partial = (values > INTEGRALITY) & (values < 1 - INTEGRALITY)
@@ -184,17 +192,17 @@ class Tree:
                 chosen = np.array([np.argmax(np.where(partial, values, 0.0))])
             rivals = np.unique(np.concatenate([self._of_record[r] for r in self.columns.take(chosen).members]))
             rivals = np.setdiff1d(rivals[~barred[rivals]], chosen)
-            program.bar(rivals)
+            master.bar(rivals)
             barred[rivals] = True
-            if program.solve(limit=self.cost) < self.cost:
+            if master.solve(limit=self.cost) < self.cost:
                 continue
             # The opposite: leave these groups out instead.
             left -= 1
-            program.admit(rivals)
-            program.bar(chosen)
+            master.admit(rivals)
+            master.bar(chosen)
             barred[rivals] = False
             barred[chosen] = True
-            if left < 0 or not program.solve(limit=self.cost) < self.cost:
+            if left < 0 or not master.solve(limit=self.cost) < self.cost:
                 return
 
     def _take(self, values: Floats) -> bool:
@@ -210,14 +218,14 @@ class Tree:
             self.best, self.cost = chosen, cost
         return True
 
-    def _excluded(self, decision: Decision) -> Ints:
+    def _find_excluded(self, decision: Decision) -> Ints:
         """The groups that a decision excludes."""
         one, other, joined = decision
         apart = np.setxor1d if joined else np.intersect1d
         excluded: Ints = apart(self._of_record[one], self._of_record[other], assume_unique=True)
         return excluded
 
-    def _closed(self, bound: float) -> bool:
+    def _is_closed(self, bound: float) -> bool:
         return bound >= self.cost * (1 - TOLERANCE)
 
     def save(self) -> State:
@@ -394,7 +402,7 @@ def _rest(points: Floats, k: int, relaxation: Relaxation, left: Ints) -> Relaxat
     """The relaxation of the records that are left."""
     some = columns_of(points, mdav(points, k, False, lambda _: None))
     known = relaxation.columns.within(left, len(relaxation.duals))
-    rest = Relaxation(some.joined(known), relaxation.duals[left], GroupPricer(points, k))
+    rest = Relaxation(some.join(known), relaxation.duals[left], GroupPricer(points, k))
     for _ in range(DIVE_ROUNDS):
         rest.round()
         if rest.complete or rest.value - rest.bound <= DIVE_GAP * abs(rest.value):

@@ -60,7 +60,7 @@ class Columns:
         places = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], sizes)
         return Columns(self.members[places], starts, self.costs[chosen])
 
-    def joined(self, *others: Columns) -> Columns:
+    def join(self, *others: Columns) -> Columns:
         """These groups and others."""
         every = (self, *others)
         sizes = np.concatenate([columns.sizes for columns in every])
@@ -106,7 +106,7 @@ def columns_of(points: Floats, labels: Ints) -> Columns:
     return Columns(members, starts, group_costs(points, members, starts))
 
 
-def shares(columns: Columns, labels: Ints) -> Floats:
+def share_costs(columns: Columns, labels: Ints) -> Floats:
     """What each record bears of the cost of its group: duals to start from."""
     share: Floats = (columns.costs / columns.sizes)[labels]
     return share
@@ -175,7 +175,7 @@ class OddSets:
         inner = Columns(self.members, self.starts, np.zeros(len(self))).take(chosen)
         return OddSets(inner.members, inner.starts)
 
-    def joined(self, *others: OddSets) -> OddSets:
+    def join(self, *others: OddSets) -> OddSets:
         """These sets and others."""
         every = (self, *others)
         sizes = np.concatenate([sets.sizes for sets in every])
@@ -194,7 +194,7 @@ def no_sets() -> OddSets:
     return OddSets(np.zeros(0, np.int64), np.zeros(1, np.int64))
 
 
-def violated(columns: Columns, values: Floats, n: int) -> OddSets:
+def find_violated(columns: Columns, values: Floats, n: int) -> OddSets:
     """Find odd sets whose inequality a fractional solution violates, the most violated first."""
     partial = np.flatnonzero((values > 1e-7) & (values < 1 - 1e-7))
     shared = columns.take(partial)
@@ -217,7 +217,7 @@ def violated(columns: Columns, values: Floats, n: int) -> OddSets:
     return sets.take(np.array(chosen, np.int64))
 
 
-def together(columns: Columns, values: Floats, n: int) -> tuple[Ints, Ints, Floats]:
+def pair_shares(columns: Columns, values: Floats, n: int) -> tuple[Ints, Ints, Floats]:
     """How much two records are together: one, other, share; every pair in both directions, ordered."""
     keys, shares = [np.zeros(0, np.int64)], [np.zeros(0)]
     for size in np.unique(columns.sizes):
@@ -235,7 +235,7 @@ def together(columns: Columns, values: Floats, n: int) -> tuple[Ints, Ints, Floa
 
 def _triples(columns: Columns, values: Floats, n: int) -> set[tuple[int, ...]]:
     """Triples of records that are together, two by two, in more than one whole group."""
-    one, other, share = together(columns, values, n)
+    one, other, share = pair_shares(columns, values, n)
     starts = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=n))])
     return {tuple(triple) for triple in triangles(starts, other, share, 1.0 + LEAST_VIOLATION).tolist()}
 

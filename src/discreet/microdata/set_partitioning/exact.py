@@ -16,7 +16,7 @@ from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.space.lists import near_sums
 from discreet.microdata.method import Labels, Method, Points, Run, split_large
 from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, Evidence, dive, restore_cover
-from discreet.microdata.set_partitioning.columns import Floats, Ints, columns_of, labels_of, shares
+from discreet.microdata.set_partitioning.columns import Floats, Ints, columns_of, labels_of, share_costs
 from discreet.microdata.set_partitioning.pricing import GroupPricer, nearest_bound
 from discreet.microdata.set_partitioning.relaxation import Relaxation
 
@@ -93,7 +93,7 @@ class ExactSearch(Search[Ints]):
         self._points = points * self._scale
         self._pricer = GroupPricer(self._points, k)
         groups = columns_of(self._points, self._labels)
-        self._relaxation = Relaxation(groups, shares(groups, self._labels), self._pricer)
+        self._relaxation = Relaxation(groups, share_costs(groups, self._labels), self._pricer)
         self._cover: Cover | None = None
         self._listed = False  # whether the cover has all groups that a better partition may have
         self._bound, self._nodes = 0.0, 0
@@ -198,7 +198,7 @@ class ExactSearch(Search[Ints]):
         incumbent = np.array([place.get(key, -1) for key in own.keys()])  # noqa: SIM118 - no dict
         missing = np.flatnonzero(incumbent < 0)
         incumbent[missing] = len(columns) + np.arange(len(missing))
-        columns = columns.joined(own.take(missing))
+        columns = columns.join(own.take(missing))
         reduced = columns.reduced_costs(duals) + sets.weigh(columns, weights, n)
         binding = sets.take(np.flatnonzero(weights > 0))
         return Cover(columns, n, Evidence(relaxation.bound, reduced, binding), np.sort(incumbent))

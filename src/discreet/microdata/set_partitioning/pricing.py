@@ -76,7 +76,7 @@ class GroupPricer:
                 all_below(prices, k, first, threshold, room, sizes)
             parts.append(self._columns(order[room[:count]], sizes[:count]))
         columns = parts[0]
-        return columns.joined(*parts[1:])
+        return columns.join(*parts[1:])
 
     def _prices(self, duals: Floats, sets: OddSets, weights: Floats) -> tuple[Ints, Prices]:
         """The problem in the order of the search: those that gain most by being in a group first.

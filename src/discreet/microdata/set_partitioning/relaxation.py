@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.process import State
-from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets, no_sets, violated
+from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets, find_violated, no_sets
 from discreet.solvers.highs import Basis, LinearProgram, Matrix, Status
 from discreet.solvers.tolerances import LP
 
@@ -235,14 +235,14 @@ class Relaxation:
         self.complete = self._basis is not None and not len(fresh)
         if not self.complete:
             self._known.update(keys[i] for i in fresh)
-            self.columns = self.columns.joined(priced.columns.take(fresh))
+            self.columns = self.columns.join(priced.columns.take(fresh))
             self._solve(anew=len(fresh) > FRESH_SHARE_TO_SOLVE_ANEW * len(self.duals), primal=True)
 
     def cut(self) -> int:
         """Add violated odd set inequalities and solve the linear program; give their number."""
-        found = violated(self.columns, self.values, len(self.duals))
+        found = find_violated(self.columns, self.values, len(self.duals))
         if len(found):
-            self.sets = self.sets.joined(found)
+            self.sets = self.sets.join(found)
             self.inner_weights = np.concatenate([self.inner_weights, np.zeros(len(found))])
             self._solve(anew=False, primal=False)
             self.complete = False
@@ -250,16 +250,16 @@ class Relaxation:
 
     def _solve(self, *, anew: bool, primal: bool) -> None:
         n = len(self.duals)
-        program = RestrictedMaster(self.columns, self.sets, n)
+        master = RestrictedMaster(self.columns, self.sets, n)
         if anew or self._basis is None:
-            value = program.solve()
+            value = master.solve()
         else:
-            value = program.solve(self._basis.grow(len(self.columns), n + len(self.sets)), primal=primal)
+            value = master.solve(self._basis.grow(len(self.columns), n + len(self.sets)), primal=primal)
         if not np.isfinite(value):  # the solver gave up; the bound stays what it is
             self.complete = self.finished = True
             return
-        self.values, self.value = program.values, value
-        self.duals, self.weights, self._basis = program.duals, program.weights, program.basis
+        self.values, self.value = master.values, value
+        self.duals, self.weights, self._basis = master.duals, master.weights, master.basis
 
     def save(self) -> State:
         """All that the next rounds depend on."""
