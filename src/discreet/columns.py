@@ -203,7 +203,7 @@ class Config:
 
 def load(path: str | Path) -> Config:
     """Read the TOML file of a protection; every key is checked, so that a typing error cannot pass for a setting."""
-    return _config(*_read_toml(path))
+    return _read_config(*_read_toml(path))
 
 
 def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any
     for key in content:
         if key not in names:
             raise InputError(f"{where}: unknown key '{key}'{suggest(key, names)}; allowed are {', '.join(names)}")
-    return {key: _typed(where, key, value) for key, value in content.items()}
+    return {key: _check_type(where, key, value) for key, value in content.items()}
 
 
 def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
@@ -244,7 +244,7 @@ def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
     return str(path), content
 
 
-def _config(where: str, content: Mapping[str, Any]) -> Config:
+def _read_config(where: str, content: Mapping[str, Any]) -> Config:
     from discreet.data.groupings import as_groups
 
     options: dict[str, Any] = {}
@@ -253,12 +253,12 @@ def _config(where: str, content: Mapping[str, Any]) -> Config:
     grouping: list[list[str]] | None = None
     for key, value in content.items():
         if key in OPTIONS:
-            options[key] = _typed(where, key, value)
+            options[key] = _check_type(where, key, value)
         elif key in ROLES:
-            roles[key] = [value] if isinstance(value, str) else _strings(where, key, value)
+            roles[key] = [value] if isinstance(value, str) else _check_strings(where, key, value)
         elif key == "columns":
-            for name, said in _typed_table(where, key, value).items():
-                details[name] = _column(f"{where}: [columns.{name}]", name, said, roles)
+            for name, said in _check_table(where, key, value).items():
+                details[name] = _read_column(f"{where}: [columns.{name}]", name, said, roles)
         elif key == "grouping":
             grouping = as_groups(value, f"{where}: grouping")
         else:
@@ -267,12 +267,12 @@ def _config(where: str, content: Mapping[str, Any]) -> Config:
     return Config(options, roles, details, grouping)
 
 
-def _column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:
+def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:
     detail: dict[str, Any] = {}
-    for key, value in _typed_table(where, "", said).items():
+    for key, value in _check_table(where, "", said).items():
         if key not in DETAILS:
             raise InputError(f"{where}: unknown key '{key}'; allowed are {', '.join(DETAILS)}")
-        detail[DETAILS[key]] = _typed(where, key, value)
+        detail[DETAILS[key]] = _check_type(where, key, value)
     role = detail.pop("role", None)
     if role is not None:
         if role not in ROLES:
@@ -284,7 +284,7 @@ def _column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> di
     return detail
 
 
-def _typed(where: str, key: str, value: Any) -> Any:
+def _check_type(where: str, key: str, value: Any) -> Any:
     wanted = _TYPES[key]
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
         words = {
@@ -299,13 +299,13 @@ def _typed(where: str, key: str, value: Any) -> Any:
     return value
 
 
-def _typed_table(where: str, key: str, value: Any) -> dict[str, Any]:
+def _check_table(where: str, key: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{where}: {key or 'this'} must be a table")
     return value
 
 
-def _strings(where: str, key: str, value: Any) -> list[str]:
+def _check_strings(where: str, key: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InputError(f"{where}: '{key}' must be a list of column names")
     return list(value)
@@ -337,11 +337,11 @@ def resolve(
         for role in ROLES
     }
     details: dict[str, dict[str, Any]] = {name: dict(detail) for name, detail in config.details.items()}
-    kinds = _kinds(columns.get("numeric"), columns.get("nominal"), columns.get("ordinal"), columns.get("date"))
+    kinds = _read_kinds(columns.get("numeric"), columns.get("nominal"), columns.get("ordinal"), columns.get("date"))
     for name, kind, order in kinds:
         details.setdefault(name, {}).update(kind=kind, order=order)
     for key, keyword in (("weight", "weights"), ("aggregate", "aggregate"), ("digits", "digits")):
-        for name, value in _mapping(key, cast("Mapping[str, Any] | None", columns.get(keyword))).items():
+        for name, value in _check_mapping(key, cast("Mapping[str, Any] | None", columns.get(keyword))).items():
             details.setdefault(name, {})[key] = value
     missing = columns.get("missing")
     if missing is not None:
@@ -371,7 +371,7 @@ def _same_rest(name: str) -> tuple[str, ...]:
     return ("all", "rest") if name in ("all", "rest") else ()
 
 
-def _kinds(
+def _read_kinds(
     numeric: Names, nominal: Names, ordinal: Orders, date: Names
 ) -> list[tuple[str, str, tuple[str, ...] | None]]:
     found: list[tuple[str, str, tuple[str, ...] | None]] = [(n, "numeric", None) for n in as_names("numeric", numeric)]
@@ -393,7 +393,7 @@ def _kinds(
     return found
 
 
-def _mapping(keyword: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _check_mapping(keyword: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, Parameter
 
 from discreet._version import __version__
-from discreet.cli.audit import audit
 from discreet.cli.convert import convert
 from discreet.cli.example import example
 from discreet.cli.group import group
@@ -18,7 +17,7 @@ from discreet.cli.methods import methods
 from discreet.cli.protect import protect, refine
 from discreet.cli.releases import measure, verify
 from discreet.cli.studies import reproduce, study
-from discreet.cli.suppress import suppress
+from discreet.cli.suppress import audit, suppress
 from discreet.cli.tables import primary, tabulate
 from discreet.errors import INTERRUPTED, DiscreetError
 
@@ -47,7 +46,7 @@ def run(arguments: Sequence[str]) -> int:
         status = app(list(arguments))
         sys.stdout.flush()
     except CycloptsError as error:
-        return _complain(f"{error}\nTry: discreet {_command(arguments)}--help", USAGE)
+        return _complain(f"{error}\nTry: discreet {_name_command(arguments)}--help", USAGE)
     except DiscreetError as error:
         return _complain(str(error), error.exit_status)
     except KeyboardInterrupt:
@@ -61,11 +60,11 @@ def run(arguments: Sequence[str]) -> int:
             "not enough memory for this data and method; nothing was written. For protect, try --method tour.", REFUSED
         )
     except Exception as error:
-        return _complain(_fault(error), REFUSED)
+        return _complain(_describe_fault(error), REFUSED)
     return status if isinstance(status, int) else 0
 
 
-def _command(arguments: Sequence[str]) -> str:
+def _name_command(arguments: Sequence[str]) -> str:
     return f"{arguments[0]} " if arguments and arguments[0] in app else ""
 
 
@@ -74,7 +73,7 @@ def _complain(message: str, status: int) -> int:
     return status
 
 
-def _fault(error: Exception) -> str:
+def _describe_fault(error: Exception) -> str:
     """A fault of ours, told without its message, which could quote a value."""
     if os.environ.get("DISCREET_DEBUG"):
         traceback.print_exception(error)

@@ -53,15 +53,15 @@ def convert(
     AtomicFiles([out], force=force)
     kinds = given.suffix.lower(), out.suffix.lower()
     if ".hrc" in kinds:
-        _hierarchy(given, out, meta, force)
+        _convert_hierarchy(given, out, meta, force)
     elif kinds[0] == ".asc" or (meta is not None and kinds[0] in (".csv", ".txt")):
-        _microdata(given, out, meta, force)
+        _convert_microdata(given, out, meta, force)
     else:
-        _table(given, out, meta, force)
+        _convert_table(given, out, meta, force)
     return 0
 
 
-def _table(given: Path, out: Path, meta: Path | None, force: bool) -> None:
+def _convert_table(given: Path, out: Path, meta: Path | None, force: bool) -> None:
     from discreet.tabular.files.formats import check_table_format, read_table, render
 
     suffix = check_table_format(out, writing=True)
@@ -72,14 +72,14 @@ def _table(given: Path, out: Path, meta: Path | None, force: bool) -> None:
         )
     table = read_table(given, meta=meta)
     contents = render(table, out)
-    _write({path: _saver(data) for path, data in contents.items()}, [given, *_described(given, meta)], force)
+    _write({path: _saver(data) for path, data in contents.items()}, [given, *_other_files(given, meta)], force)
     _tell(contents, table.notes)
     if suffix in _LOST and (table.dimensions or not suffix.startswith(".jj")):
         _say(f"a {suffix} file does not keep {_LOST[suffix]}")
-    _say(f"internal: holds every value{_hidden(table)}; not for publication")
+    _say(f"internal: holds every value{_mention_suppressed(table)}; not for publication")
 
 
-def _microdata(given: Path, out: Path, meta: Path | None, force: bool) -> None:
+def _convert_microdata(given: Path, out: Path, meta: Path | None, force: bool) -> None:
     from discreet.data.files import check_writable_format, write
     from discreet.tabular.files import asc, rda
     from discreet.tabular.files.formats import metadata_beside
@@ -95,7 +95,7 @@ def _microdata(given: Path, out: Path, meta: Path | None, force: bool) -> None:
     _say("internal: holds every record as it is; not for publication")
 
 
-def _hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -> None:
+def _convert_hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -> None:
     from discreet.tabular.hierarchy import Hierarchy
 
     if meta is not None:
@@ -125,7 +125,7 @@ def _hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -> None:
     _tell([out], notes)
 
 
-def _described(given: Path, meta: Path | None) -> list[Path]:
+def _other_files(given: Path, meta: Path | None) -> list[Path]:
     """The other files that a table was read from."""
     from discreet.tabular.files import rda
     from discreet.tabular.files.formats import metadata_beside
@@ -151,7 +151,7 @@ def _write(savers: dict[Path, Callable[[Path], object]], read: list[Path], force
             save(files.temporary(path))
 
 
-def _hidden(table: Table) -> str:
+def _mention_suppressed(table: Table) -> str:
     return ", suppressed ones too" if table.suppressed.any() else ""
 
 

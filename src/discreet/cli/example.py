@@ -53,7 +53,7 @@ def example(
     if name == "tables":
         if records is not None:
             raise InputError("the records of tables follow from their cells; leave out --records, say --kind")
-        return _tables(
+        return _write_tables(
             folder,
             "200x5" if kind is None else kind,
             0.1 if sensitive is None else sensitive,
@@ -72,7 +72,7 @@ def example(
     return 0
 
 
-def _tables(folder: Path, kind: str, sensitive: float, zeros: float, seed: int, force: bool) -> int:
+def _write_tables(folder: Path, kind: str, sensitive: float, zeros: float, seed: int, force: bool) -> int:
     """Write the contributions to a table, its hierarchies, and the table with its unsafe cells in two formats."""
     from discreet.cli.progress import Reporter
     from discreet.data.checks import writing
@@ -106,12 +106,12 @@ def _tables(folder: Path, kind: str, sensitive: float, zeros: float, seed: int, 
                 files.temporary(path).write_bytes(content)
     for path in contents:
         print(path, file=sys.stderr)
-    print(_account(table), file=sys.stderr)
+    print(_describe(table), file=sys.stderr)
     print("Table files are internal: they tell what must not be published.", file=sys.stderr)
     return 0
 
 
-def _account(table: Table) -> str:
+def _describe(table: Table) -> str:
     """How many cells there are, and of what kinds."""
     cells, unsafe, empty = len(table), len(table.primary), int((table.value == 0).sum())
     shares = [

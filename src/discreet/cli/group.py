@@ -31,7 +31,7 @@ from discreet.grouping.group import MEGABYTES
 from discreet.grouping.group import group as verb
 
 
-def _numbers(_type: Any, tokens: Sequence[Token]) -> list[int]:
+def _read_numbers(_type: Any, tokens: Sequence[Token]) -> list[int]:
     """`--k 5,10 --k 25`: whole numbers after commas, or the option again."""
     try:
         return [int(item) for item in split(_type, tokens)]
@@ -64,7 +64,7 @@ def group(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    k: Annotated[list[int] | None, option(_numbers, "K")] = None,
+    k: Annotated[list[int] | None, option(_read_numbers, "K")] = None,
     columns: ColumnOptions = COLUMNS,
     method: Literal["gomm", "d-gomm", "pareto"] = "gomm",
     params: Annotated[Params, Parameter(name="--param")] = None,

@@ -22,7 +22,7 @@ def split(_type: Any, tokens: Sequence[Token]) -> list[str]:
     return [name.strip() for row in rows for name in row if name.strip()]
 
 
-def _pairs(convert: Callable[[str], Any], what: str) -> Callable[[Any, Sequence[Token]], dict[str, Any]]:
+def _read_pairs(convert: Callable[[str], Any], what: str) -> Callable[[Any, Sequence[Token]], dict[str, Any]]:
     """`--weight income=2,age=0.5`: a value for each of several names."""
 
     def read(_type: Any, tokens: Sequence[Token]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def _pairs(convert: Callable[[str], Any], what: str) -> Callable[[Any, Sequence[
     return read
 
 
-def _orders(_type: Any, tokens: Sequence[Token]) -> dict[str, list[str] | None]:
+def _read_orders(_type: Any, tokens: Sequence[Token]) -> dict[str, list[str] | None]:
     """`--ordinal 'size=small<medium<large'`; without an order for codes that are ordered as numbers."""
     orders: dict[str, list[str] | None] = {}
     for item in split(_type, tokens):
@@ -49,7 +49,7 @@ def _orders(_type: Any, tokens: Sequence[Token]) -> dict[str, list[str] | None]:
     return orders
 
 
-def _pair(_type: Any, tokens: Sequence[Token]) -> tuple[int, float]:
+def _read_pair(_type: Any, tokens: Sequence[Token]) -> tuple[int, float]:
     """`--dominance 1,75`: a number of contributors and a percentage."""
     parts = tokens[-1].value.split(",")
     try:
@@ -59,7 +59,7 @@ def _pair(_type: Any, tokens: Sequence[Token]) -> tuple[int, float]:
         raise ValueError(f"expected two numbers such as 1,75, not '{tokens[-1].value}'") from None
 
 
-def _groups(_type: Any, tokens: Sequence[Token]) -> Path | list[list[str]]:
+def _read_groups(_type: Any, tokens: Sequence[Token]) -> Path | list[list[str]]:
     """`--grouping 'age,income;town'`: groups of columns, or the TOML file that holds them."""
     text = ";".join(token.value for token in tokens)
     if text.lower().endswith(".toml"):
@@ -83,16 +83,16 @@ if TYPE_CHECKING:
     Groups = Path | list[list[str]] | None
 else:
     # Declared as lists, since only then all occurrences of an option reach its reader, which makes one mapping of them.
-    Orders = Annotated[list[Any] | None, option(_orders, "COLUMN=ORDER")]
-    Weights = Annotated[list[Any] | None, option(_pairs(float, "column=number"), "COLUMN=NUMBER")]
-    Aggregates = Annotated[list[Any] | None, option(_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
-    Digits = Annotated[list[Any] | None, option(_pairs(int, "column=digits"), "COLUMN=DIGITS")]
-    Params = Annotated[list[Any] | None, option(_pairs(str, "parameter=value"), "NAME=VALUE")]
-    Pair = Annotated[Any, option(_pair, "N,K")]
-    Groups = Annotated[list[Any] | None, option(_groups, "GROUPS")]
+    Orders = Annotated[list[Any] | None, option(_read_orders, "COLUMN=ORDER")]
+    Weights = Annotated[list[Any] | None, option(_read_pairs(float, "column=number"), "COLUMN=NUMBER")]
+    Aggregates = Annotated[list[Any] | None, option(_read_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
+    Digits = Annotated[list[Any] | None, option(_read_pairs(int, "column=digits"), "COLUMN=DIGITS")]
+    Params = Annotated[list[Any] | None, option(_read_pairs(str, "parameter=value"), "NAME=VALUE")]
+    Pair = Annotated[Any, option(_read_pair, "N,K")]
+    Groups = Annotated[list[Any] | None, option(_read_groups, "GROUPS")]
 
 
-def as_written(options: Mapping[str, Any]) -> list[str]:
+def write_options(options: Mapping[str, Any]) -> list[str]:
     """Write the options that were given as they stand on a command line; files by their names alone."""
     words = []
     for name, value in options.items():

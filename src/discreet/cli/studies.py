@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from discreet.cli.options import DETECT, STUDY_COLUMNS, Params, Reading, StudyColumns, as_written
+from discreet.cli.options import DETECT, STUDY_COLUMNS, Params, Reading, StudyColumns, write_options
 from discreet.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def compare(
 
     ks = k or []
     check(method, ks)
-    names = _names(data)
+    names = _name_files(data)
     check_picture(output / "figure.svg")
     if output.exists():
         # What would fail at the end is refused before the work begins.
@@ -91,7 +91,7 @@ def compare(
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
         cases: Any = {
-            name: records(reading.read(path), k=max(ks), **columns.given()) if ks else _table(path)
+            name: records(reading.read(path), k=max(ks), **columns.given()) if ks else _check_table(path)
             for name, path in names.items()
         }
         try:
@@ -112,19 +112,19 @@ def compare(
             return INTERRUPTED
         report("writing", 0.0)
         words = ["discreet study compare", *(path.name for path in data), *(f"--method {name}" for name in method)]
-        words += [*(f"--k {each}" for each in ks), *as_written(columns.given()), f"--seeds {seeds}"]
+        words += [*(f"--k {each}" for each in ks), *write_options(columns.given()), f"--seeds {seeds}"]
         words.append(f"--time {time:g}" if steps is None else f"--steps {steps}")
         made = Made(" ".join(words), seed, settings.threads, float(found.runs["processor"].sum()))
         made_page = page(found, "Methods compared", made)
         written = made_page.write(output / "report.md", force=force)
-        written += _write(found, output, force)
+        written += _write_runs(found, output, force)
     if not quiet:
         print(made_page.markdown(None), end="")
         print(f"Written: {', '.join(map(str, written))}", file=sys.stderr)
     return 0
 
 
-def _names(paths: list[Path]) -> dict[str, Path]:
+def _name_files(paths: list[Path]) -> dict[str, Path]:
     """Files by their short names, or by their whole paths where short ones are not enough."""
     from discreet.errors import InputError
 
@@ -134,7 +134,7 @@ def _names(paths: list[Path]) -> dict[str, Path]:
     return dict(zip(short if len(set(short)) == len(short) else map(str, paths), paths, strict=True))
 
 
-def _table(path: Path) -> Path:
+def _check_table(path: Path) -> Path:
     """A table file, looked at before the work begins."""
     from discreet.tabular.files.formats import table_from
 
@@ -142,7 +142,7 @@ def _table(path: Path) -> Path:
     return path
 
 
-def _write(found: Compared, output: Path, force: bool) -> list[Path]:
+def _write_runs(found: Compared, output: Path, force: bool) -> list[Path]:
     from discreet.release.atomic import AtomicFiles
 
     files = {output / "runs.parquet": found.runs, output / "traces.parquet": found.traces}
@@ -256,7 +256,7 @@ def sensitivity(
             print(f"discreet: interrupted; the runs that have ended are kept in {store}", file=sys.stderr)
             return INTERRUPTED
         report("writing", 0.0)
-        words = ["discreet study sensitivity", data.name, *as_written(columns.given())]
+        words = ["discreet study sensitivity", data.name, *write_options(columns.given())]
         words += [f"--k {k} --method {method} --runs {runs}", *(f"--grid {text}" for text in grid)]
         words += [f"--param {name}={value}" for name, value in (params or {}).items()]
         words += [] if steps is None else [f"--steps {steps}"]

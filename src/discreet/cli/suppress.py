@@ -1,18 +1,23 @@
-"""`discreet suppress`."""
+"""`discreet suppress` and `discreet audit`: commands that protect a table and that attack one, whoever protected it."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchOptions, documented_by
-from discreet.tables.suppress import suppress as verb
+from discreet.errors import InputError
+from discreet.tables.suppress import suppress as suppress_verb
+from discreet.verification.audit import audit as audit_verb
+
+if TYPE_CHECKING:
+    from discreet.verification.verdict import Audit
 
 
-@documented_by(verb)
+@documented_by(suppress_verb)
 def suppress(
     table: Annotated[Path, Parameter(name="TABLE")],
     /,
@@ -74,7 +79,7 @@ def suppress(
     read = {"the table itself": table, "the configuration": search.config, "the checkpoint": search.checkpoint}
     spare(files.values(), read)
     with Reporter(quiet=console.quiet) as report:
-        release = verb(
+        release = suppress_verb(
             table,
             method=method,
             cost=cost,
@@ -101,3 +106,137 @@ def suppress(
     if not console.quiet:
         print(release.summary(written), file=sys.stderr)
     return 0
+
+
+@documented_by(audit_verb)
+def audit(
+    table: Annotated[Path, Parameter(name="TABLE")],
+    /,
+    *,
+    pattern: Path | None = None,
+    intervals: Path | None = None,
+    secondaries: bool = False,
+    strict: bool = False,
+    singletons: bool = False,
+    sums: bool = False,
+    certificate: Path | None = None,
+    check: Path | None = None,
+    meta: Path | None = None,
+    force: bool = False,
+    quiet: bool = False,
+    json: bool = False,
+) -> int:
+    """Command.
+
+    Exits with 1 if a cell that was judged is not protected.
+
+    Parameters
+    ----------
+    table
+        The table with its unsafe cells and their levels: of discreet primary, or another tool's .jj or .tab.
+    intervals
+        Also find the exact interval of every suppressed cell and write them all, as .csv or .parquet. Internal.
+    certificate
+        Also write a certificate, as .json: for each primary cell two tables that prove its interval, which anybody who
+        holds the table can check by additions alone. Internal.
+    check
+        Instead of an attack: check a certificate that was written before, by additions alone.
+    force
+        Replace files that exist already.
+    quiet
+        Print nothing but errors.
+    json
+        Print the verdict as JSON to standard output.
+    """
+    from discreet.cli.progress import Reporter
+    from discreet.release.atomic import AtomicFiles, write_contents
+
+    if check is not None:
+        if intervals is not None or certificate is not None:
+            raise InputError("--check looks at a certificate that is there; leave out --intervals and --certificate")
+        return _check_certificate(table, pattern, check, meta, strict=strict, quiet=quiet)
+    targets = [path for path in (intervals, certificate) if path is not None]
+    _refuse_suffixes(intervals, certificate)
+    AtomicFiles(targets, force=force)
+    with Reporter(quiet=quiet) as report:
+        found = audit_verb(
+            table,
+            pattern=pattern,
+            intervals=intervals is not None,
+            secondaries=secondaries,
+            strict=strict,
+            singletons=singletons,
+            sums=sums,
+            certificate=certificate is not None,
+            meta=meta,
+            progress=report,
+        )
+        contents = _make_contents(found, table, intervals, certificate)
+        read = [path for path in (table, pattern, meta) if path is not None]
+        files = write_contents(contents, force=force, read=read) if contents else []
+    if json:
+        print(_make_json(found, table, pattern))
+    if not quiet or not found:
+        print(found.summary(), file=sys.stderr)
+        for path in files:
+            print(f"Written     {path} (internal: not for publication)", file=sys.stderr)
+    return 0 if found else 1
+
+
+def _check_certificate(
+    table: Path, pattern: Path | None, check: Path, meta: Path | None, *, strict: bool, quiet: bool
+) -> int:
+    """Check a certificate, and say what is wrong with it."""
+    from discreet.verification.certificate import recheck
+
+    cells, wrong = recheck(table, check, pattern=pattern, meta=meta, strict=strict)
+    if wrong:
+        rest = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
+        print(f"Certificate {check.name} does NOT prove the protection: {wrong[0]}{rest}", file=sys.stderr)
+    elif not quiet:
+        print(
+            f"Certificate {check.name} proves the protection of {cells:,} primary cells by additions", file=sys.stderr
+        )
+    return 1 if wrong else 0
+
+
+def _refuse_suffixes(intervals: Path | None, certificate: Path | None) -> None:
+    if intervals is not None and intervals.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"{intervals.name}: intervals are written as .csv or .parquet; name the file so")
+    if certificate is not None and certificate.suffix.lower() != ".json":
+        raise InputError(f"{certificate.name}: a certificate is written as .json; name the file so")
+
+
+def _make_contents(found: Audit, table: Path, intervals: Path | None, certificate: Path | None) -> dict[Path, bytes]:
+    from discreet.release.atomic import render_frame
+
+    contents: dict[Path, bytes] = {}
+    if intervals is not None:
+        about = {"table": table.name, "strict": found.strict, "verdict": "protected" if found else "not protected"}
+        contents |= render_frame(found.intervals(), intervals, "discreet/intervals/1", about)
+    if certificate is not None and found.certificate is not None:
+        contents[certificate] = found.certificate.text().encode()
+    return contents
+
+
+def _make_json(found: Audit, table: Path, pattern: Path | None) -> str:
+    from discreet.data.files import sha256
+    from discreet.release.evidence import as_json, evidence
+
+    given: dict[str, Any] = {
+        "file": table.name,
+        "format": table.suffix.lstrip("."),
+        "sha256": sha256(table),
+        "records": len(found.table),
+        "columns": len(found.table.dimensions),
+        "dialect": None,
+    }
+    account = evidence(
+        "audit",
+        parameters={"pattern": pattern.name if pattern else None, "rules": dict(found.table.rules)},
+        measures={},
+        given=given,
+        verification=found.as_dict(),
+        notes=found.notes,
+    )
+    return as_json(account)

@@ -15,7 +15,7 @@ from discreet.tables.tabulate import tabulate as tabulate_verb
 from discreet.text import entry
 
 
-def _parts(_type: Any, tokens: Sequence[Token]) -> list[list[str]]:
+def _read_parts(_type: Any, tokens: Sequence[Token]) -> list[list[str]]:
     """`--part region,size --part region,industry`: the dimensions of each linked table."""
     return [split(_type, [token]) for token in tokens]
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Parts = list[list[str]] | None
 else:
-    Parts = Annotated[list[Any] | None, option(_parts, "COLUMNS")]
+    Parts = Annotated[list[Any] | None, option(_read_parts, "COLUMNS")]
 
 
 @documented_by(tabulate_verb)
