@@ -15,15 +15,6 @@ from discreet.attack.system import Floats, System
 from discreet.solvers.highs import PRESOLVED_INTERIOR, PRESOLVED_SIMPLEX, LinearProgram, Matrix, Status, Way
 from discreet.solvers.tolerances import LP, LP_COARSE
 
-OPTIONS: dict[str, bool | int | float | str] = {
-    "output_flag": False,
-    "threads": 1,
-    "parallel": "off",
-    "random_seed": 0,
-    "solver": "simplex",
-}
-FINE, COARSE = 1e-9, 1e-7
-
 
 class Program:
     """The deviations of a system as a linear program.

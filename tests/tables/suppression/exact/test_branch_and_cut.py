@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.attack.system import Bools, Floats
 from discreet.tables.primary import primary
-from discreet.tables.suppression.exact.branch_and_cut import Exact, lower_bound
+from discreet.tables.suppression.exact.branch_and_cut import Exact
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.tabulate import tabulate
@@ -74,7 +74,7 @@ def possible(problem: Problem, task: int) -> bool:
 def proven(search: Exact) -> Exact:
     while not search.finished:
         before = search.bound, search.cost
-        search.advance()
+        next(search.epochs(), None)
         assert before[0] <= search.bound + 1e-9
         assert search.bound <= search.cost <= before[1]
     return search
@@ -91,9 +91,6 @@ def test_the_optimum_is_that_of_all_patterns(kind: str, rng: np.random.Generator
     assert search.bound == pytest.approx(least, rel=1e-7)
     assert problem.cost(search.answer()) == search.cost
     assert exposed(problem, search.answer()) == hopeless(problem)
-    lost = np.array([t for t in range(problem.tasks) if not possible(problem, t)], dtype=np.int64)
-    for bound in (lower_bound(problem), lower_bound(problem, 3, lost)):
-        assert bound <= least * (1 + 1e-9) + 1e-9
 
 
 def flows_of(problem: Problem) -> NetworkPattern:
@@ -116,15 +113,15 @@ def test_a_search_goes_on_from_where_it_was_saved(rng: np.random.Generator, epoc
     problem = problem_of(table)
     whole, first, second = (Exact(problem, flows_of(problem)) for _ in range(3))
     for _ in range(epochs):
-        first.advance()
+        next(first.epochs(), None)
     second.load(first.save())
     assert second.cost == first.cost
     assert second.bound == first.bound
     for _ in range(epochs):
-        whole.advance()
+        next(whole.epochs(), None)
     while not second.finished:
-        whole.advance()
-        second.advance()
+        next(whole.epochs(), None)
+        next(second.epochs(), None)
         assert (second.cost, second.bound, second.finished) == (whole.cost, whole.bound, whole.finished)
     assert (second.answer() == whole.answer()).all()
 
@@ -137,8 +134,8 @@ def test_no_pattern_found_is_cheaper_than_the_bound(rng: np.random.Generator) ->
     search = Exact(problem, flows_of(problem), pattern)
     for _ in range(3):
         assert search.bound <= problem.cost(pattern)
-        search.advance()
-    assert lower_bound(problem, 5) <= proven(search).cost + 1e-9
+        next(search.epochs(), None)
+    proven(search)
     assert exposed(problem, search.answer()) == exposed(problem, pattern)
 
 

@@ -1,13 +1,12 @@
-"""The cheapest pattern, proven: branch and cut on the model of Fischetti and Salazar.
+"""The method `exact`: the cheapest pattern, proven by branch and cut on the model of Fischetti and Salazar.
 
-Which column to branch on: the one whose two values raise the bound most, as far as experience tells.
-
-The method `exact`: branch and cut, begun with a cleaned-up pattern.
+It branches on the column whose two values raise the bound most, as far as experience tells.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 from typing import Any
@@ -15,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints
-from discreet.evolution.process import Advancing, State
+from discreet.evolution.process import Search, State, inside, part
 from discreet.kernels.random import seeded
+from discreet.solvers.tolerances import LEVEL, WHOLE
 from discreet.tables.suppression.exact.master import Master, Relaxation, Round, scale_for
 from discreet.tables.suppression.exact.range_cuts import narrow
-from discreet.tables.suppression.exact.separation import FlowCuts, separator_of
+from discreet.tables.suppression.exact.separation import separator_of
 from discreet.tables.suppression.pattern import Pattern, pattern_of
 from discreet.tables.suppression.problem import Problem
 
@@ -27,7 +27,8 @@ from discreet.tables.suppression.problem import Problem
 TRUSTED = 2
 TRIES = 6
 ITERATIONS = 20
-LEAST = 1e-6
+# A share this near to 0 or 1 is meant to be that; gains below this count as this.
+FRACTIONAL = 1e-6
 
 
 class Branching:
@@ -57,7 +58,7 @@ class Branching:
         room : float
             Up to the cost that is of no interest any more; higher gains count as this.
         """
-        columns = np.flatnonzero((share > LEAST) & (share < 1 - LEAST))
+        columns = np.flatnonzero((share > FRACTIONAL) & (share < 1 - FRACTIONAL))
         part = np.stack([share[columns], 1 - share[columns]], axis=1)
         known = self.count[columns]
         average = (self.gain.sum(axis=0) + master.weight.mean()) / (self.count.sum(axis=0) + 1)
@@ -82,13 +83,13 @@ class Branching:
 
 def _score(gains: Floats) -> Floats:
     low, high = gains.min(axis=-1), gains.max(axis=-1)
-    score: Floats = np.maximum(low, LEAST) * np.maximum(high, LEAST)
+    score: Floats = np.maximum(low, FRACTIONAL) * np.maximum(high, FRACTIONAL)
     return score
 
 
 def fractional(share: Floats) -> Ints:
     """The columns whose share is neither 0 nor 1."""
-    return np.flatnonzero((share > LEAST) & (share < 1 - LEAST))
+    return np.flatnonzero((share > FRACTIONAL) & (share < 1 - FRACTIONAL))
 
 
 # Rounds without a gain of this part of the gap before branching, and rounds in a node.
@@ -97,18 +98,17 @@ GAIN, PATIENCE, ROUNDS = 0.005, 20, 8
 OFTEN = 20
 TOUCHES = 20  # rounds of improvement of such a pattern
 BORDERS = (0.99, 0.5, 0.05)
-PRECISION = 1e-9
-# From so many columns on, bounds of problems that are no network do without linear programs.
-LARGE = 3_000
+# From so many columns on it takes too long to find out, by a linear program each, which requirements primaries protect.
+MANY_COLUMNS = 3_000
 
 
-class Exact(Advancing):
+class Exact(Search[Bools]):
     """A pattern and a lower bound that come closer until they meet.
 
-    A column is suppressed or not. Whether a pattern protects a task is the attacker's linear program; its dual says
-    which sums of suppressed columns are too small. A range is asked of both sides together, however the problem splits
-    it: the optimum is that of all splits. The relaxation with these cuts is solved first at the root, round by round,
-    then in the nodes of a tree, best bound first.
+    A column is suppressed or not. Whether a pattern protects a requirement is the attacker's linear program; its dual
+    says which sums of suppressed columns are too small. A range is asked of both sides together, however the problem
+    splits it: the optimum is that of all splits. The relaxation with these cuts is solved first at the root, round by
+    round, then in the nodes of a tree, best bound first. It can be resumed after every epoch.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ class Exact(Advancing):
     incumbent : array of bool, optional
         A pattern over the columns that protects what can be protected.
     hopeless : array of int, optional
-        The tasks that no pattern protects; found out if not given, which takes a linear program each where the problem
-        is no network.
+        The requirements that no pattern protects; found out if not given, which takes a linear program each where the
+        problem is no network.
 
     References
     ----------
@@ -158,7 +158,7 @@ class Exact(Advancing):
         self._nodes: list[tuple[float, int, tuple[int, ...]]] = []
         self._next: tuple[float, int, tuple[int, ...]] | None = None
         self._made = 0
-        if not self.problem.tasks and not len(self.problem.ranged):
+        if not self.problem.requirements and not len(self.problem.ranged):
             # The primary columns protect each other, whatever a split of a range asks for.
             self.offer(problem.primary)
         self._close()
@@ -198,16 +198,21 @@ class Exact(Advancing):
             self._fix()
             self._close()
 
-    def advance(self) -> None:
-        """Do a round of cuts at the root, or a node of the tree."""
-        self._relaxation.master.settle()
-        if self._stage == "root":
-            self._advance_root()
-        elif self._stage == "tree":
-            self._advance_tree()
-        self._close()
+    def _epochs(self) -> Iterator[None]:
+        """Rounds of cuts at the root until they bring little, then the nodes of the tree, best bound first."""
+        while self._stage == "root":
+            self._relaxation.master.keep_basis_only()
+            self._cut_root()
+            self._close()
+            yield
+        while self._stage == "tree":
+            self._relaxation.master.keep_basis_only()
+            self._solve_node()
+            self._close()
+            yield
 
-    def _advance_root(self) -> None:
+    def _cut_root(self) -> None:
+        """Do a round of cuts at the root; begin the tree if that brings little."""
         before = self._bound
         found = self._relaxation.round(self._cutoff)
         if found.bound > self._root[0]:
@@ -225,7 +230,8 @@ class Exact(Advancing):
             self._stage = "tree"
             self._next = (self._bound, 0, ())
 
-    def _advance_tree(self) -> None:
+    def _solve_node(self) -> None:
+        """Solve the relaxation of the next node with a few rounds of cuts, and branch."""
         node = self._next or heapq.heappop(self._nodes)
         self._next = None
         bound, _, fixed = node
@@ -264,7 +270,7 @@ class Exact(Advancing):
         column = self._branching.choose(relaxation.master, share, relaxation.master.objective, room)
         self._push(bound, (*fixed, -column - 1))
         self._push(bound, (*fixed, column + 1))
-        # Go down into the child that the shares point to: its program is nearly solved.
+        # Go down into the child that the shares point to: its linear program is nearly solved.
         self._next = heapq.heappop(self._nodes)
 
     def _push(self, bound: float, fixed: tuple[int, ...]) -> None:
@@ -318,7 +324,7 @@ class Exact(Advancing):
         """A bound above this leaves no room for a better pattern."""
         if self._step > 0:
             return self._cost - self._step * (1 - 1e-3)
-        return self._cost * (1 - PRECISION)
+        return self._cost * (1 - LEVEL)
 
     def _fix(self) -> None:
         """Columns that no better pattern suppresses, or publishes, by their reduced costs at the root."""
@@ -338,10 +344,10 @@ class Exact(Advancing):
                 self._nodes.clear()
             if not self._nodes and self._next is None:
                 self._stage = "done"
-        elif self._bound > self._cutoff or not (self.problem.tasks or len(self.problem.ranged)):
+        elif self._bound > self._cutoff or not (self.problem.requirements or len(self.problem.ranged)):
             self._stage = "done"
 
-    def save(self) -> State:
+    def _state(self) -> State:
         """All that the next epochs depend on."""
         nodes = self._nodes + ([self._next] if self._next else [])
         held: State = {
@@ -362,9 +368,9 @@ class Exact(Advancing):
             "nodes.size": np.array([len(node[2]) for node in nodes], dtype=np.int64),
             "nodes.fixed": np.array([mark for node in nodes for mark in node[2]], dtype=np.int64),
         }
-        return held | {f"relaxation.{name}": value for name, value in self._relaxation.save().items()}
+        return held | inside("relaxation", self._relaxation.save())
 
-    def load(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         """Go on from a saved state."""
         held: dict[str, Any] = dict(state)
         self._pattern, self._cost = held["pattern"].copy(), float(held["cost"])
@@ -378,53 +384,27 @@ class Exact(Advancing):
         self._branching.gain, self._branching.count = held["branching.gain"].copy(), held["branching.count"].copy()
         ends = np.cumsum(held["nodes.size"])[:-1]
         fixed = (
-            [tuple(part.tolist()) for part in np.split(held["nodes.fixed"], ends)] if len(held["nodes.size"]) else []
+            [tuple(marks.tolist()) for marks in np.split(held["nodes.fixed"], ends)] if len(held["nodes.size"]) else []
         )
         nodes = list(zip(held["nodes.bound"].tolist(), held["nodes.number"].tolist(), fixed, strict=True))
         self._next = nodes.pop() if ahead else None
         self._nodes = nodes
-        inner = {name.removeprefix("relaxation."): value for name, value in held.items()}
-        self._relaxation.load(inner)
-
-
-def lower_bound(problem: Problem, effort: int = 100, hopeless: Ints | None = None) -> float:
-    """A lower bound for the cost of any pattern that protects all that can be protected: rounds of cuts at the root.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    effort : int
-        Rounds at most.
-    hopeless : array of int, optional
-        The tasks that no pattern protects; found out if not given.
-    """
-    possible, _ = _possible(problem, hopeless)
-    scale = scale_for(float(problem.weight.sum()) / 8)
-    relaxation = Relaxation(possible, scale, programs=len(problem) < LARGE)
-    bound = 0.0
-    for _ in range(effort):
-        found = relaxation.round()
-        bound = max(bound, found.bound)
-        if not found.added:
-            break
-    return bound
+        self._relaxation.load(part("relaxation", state))
 
 
 def _possible(problem: Problem, hopeless: Ints | None) -> tuple[Problem, int]:
-    """The problem of any split with what depends on the pattern, and how many tasks cannot be protected by any."""
+    """The problem of any split with what depends on the pattern, and how many requirements no pattern protects."""
     if hopeless is None:
         room = np.where(problem.side > 0, problem.system.hi[problem.cell], -problem.system.lo[problem.cell])
         lost = separator_of(problem).lacking(np.ones(len(problem))) > 0
-        lost |= room < problem.level * (1 - PRECISION)
+        lost |= room < problem.level * (1 - LEVEL)
     else:
-        lost = np.isin(np.arange(problem.tasks), hopeless)
-    # The range of a cell with a task that is lost might be had by another split: left out, no bound is too high.
+        lost = np.isin(np.arange(problem.requirements), hopeless)
+    # The range of a cell with a requirement that is lost might be had by another split: left out, no bound is too high.
     rest = problem.only(~lost, ~np.isin(problem.ranged, problem.cell[lost])).any_split()
-    separator = separator_of(rest, programs=False)
-    if len(problem) < LARGE or isinstance(separator, FlowCuts):
+    if len(problem) < MANY_COLUMNS or rest.is_network:
         primary = problem.primary.astype(np.float64)
-        rest = rest.only(separator.lacking(primary) > 0, narrow(rest, primary))
+        rest = rest.only(separator_of(rest).lacking(primary) > 0, narrow(rest, primary))
     return rest, int(lost.sum())
 
 
@@ -432,7 +412,7 @@ def _step(problem: Problem) -> float:
     """What costs are whole multiples of; 0 if they are of nothing."""
     units = problem.weight[~problem.primary] * problem.scale
     whole = np.rint(units)
-    if (np.abs(units - whole) > 1e-9 * np.maximum(1.0, units)).any() or whole.max(initial=0.0) > 2**50:
+    if (np.abs(units - whole) > WHOLE * np.maximum(1.0, units)).any() or whole.max(initial=0.0) > 2**50:
         return 0.0
     numbers: Ints = whole.astype(np.int64)
     return gcd(*numbers.tolist()) / problem.scale

@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints
+from discreet.solvers.tolerances import VIOLATION
 
 # Coefficients below this part of what is asked for are left out, which weakens a cut by no more than they amount to.
 SMALL = 1e-9
 # Rounding needs a fraction that is not itself the result of rounding.
 FRACTION = 1e-4
+# Coefficients that a cut is divided by, at most.
 DIVISORS = 12
-VIOLATION = 1e-6
 
 
 class Cut(NamedTuple):
@@ -105,7 +106,7 @@ def rounded(cut: Cut, share: Floats) -> Cut | None:
 def _divisors(c: Floats, x: Floats, turned: Bools) -> list[float]:
     """Coefficients to divide by: those of columns that are used, the largest first."""
     used = np.unique(np.round(c[(x > 0) & ~turned], 12))[::-1]
-    return [float(d) for d in used[:DIVISORS] if d > 1e-6]
+    return [float(d) for d in used[:DIVISORS] if d > VIOLATION]
 
 
 class Pool:

@@ -1,6 +1,6 @@
-"""The linear relaxation of the least suppression on HiGHS: shares of columns that satisfy the cuts found so far.
+"""The linear relaxation of the cheapest pattern: shares of columns that satisfy the cuts found so far.
 
-The linear relaxation with cuts: solve it, look for cuts that its solution violates, add them, and again.
+Solve it, look for cuts that its solution violates, add them, and again.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import numpy as np
 from discreet.attack.system import Bools, Floats
 from discreet.evolution.process import State
 from discreet.solvers.highs import BASIC, Basis, LinearProgram, Matrix, Status
-from discreet.solvers.tolerances import LP
+from discreet.solvers.tolerances import LP, VIOLATION
 from discreet.tables.suppression.exact.cuts import Cut, Pool, rounded
 from discreet.tables.suppression.exact.range_cuts import ranged_separator_of
 from discreet.tables.suppression.exact.separation import Separator
 from discreet.tables.suppression.problem import Problem
-
-SLACK = 1e-6
 
 
 class Master:
@@ -90,8 +88,8 @@ class Master:
     def share(self) -> Floats:
         """The share of each column; 0 and 1 exactly where they are meant."""
         share = self._linear.values
-        share[share < 1e-9] = 0.0
-        share[share > 1 - 1e-9] = 1.0
+        share[share < LP] = 0.0
+        share[share > 1 - LP] = 1.0
         return share
 
     def bound(self) -> tuple[float, Floats]:
@@ -119,7 +117,7 @@ class Master:
         if len(basis.columns):
             self._linear.basis = basis
 
-    def settle(self) -> None:
+    def keep_basis_only(self) -> None:
         """Keep nothing but the basis: what comes next is the same as after a load."""
         basis = self.basis
         self._linear.restart()
@@ -134,7 +132,7 @@ class Master:
         """Let go of the rows that do not bind; tell how many."""
         value = self._linear.row_values
         least = np.array([self.pool.cuts[row].least for row in self.rows])
-        loose = np.flatnonzero((self._linear.basis.rows == BASIC) & (value > least + SLACK))
+        loose = np.flatnonzero((self._linear.basis.rows == BASIC) & (value > least + VIOLATION))
         if len(loose):
             self._linear.delete_rows(loose)
             gone = set(loose.tolist())
@@ -156,11 +154,12 @@ class Master:
         return found[0], found[1]
 
 
-# Cuts that hold exactly are rounded once there are few others to be had.
-FEW = 100
-MANY = 400
+# Cuts that hold exactly are rounded once there are so few others to be had.
+FEW_CUTS = 100
+# Rows that do not bind go once there are more rows than this, and a quarter of the columns.
+MANY_ROWS = 400
 # The solver's tolerances are absolute: the cost of a pattern is scaled to about this.
-SIZE = 256.0
+SCALED_COST = 256.0
 
 
 class Round(NamedTuple):
@@ -179,17 +178,15 @@ class Relaxation:
     Parameters
     ----------
     problem : Problem
-        The problem; every task can be protected.
+        The problem; every requirement can be protected.
     scale : float
         What costs are multiplied by.
-    programs : bool
-        Whether to solve linear programs to find cuts where the problem is no network.
     """
 
-    def __init__(self, problem: Problem, scale: float, *, programs: bool = True) -> None:
+    def __init__(self, problem: Problem, scale: float) -> None:
         self.problem, self.scale = problem, scale
         self.pool = Pool()
-        self.separator: Separator = ranged_separator_of(problem, programs=programs)
+        self.separator: Separator = ranged_separator_of(problem)
         self.master = Master(problem.weight * self.scale, problem.primary, self.pool)
 
     def round(self, cutoff: float = np.inf) -> Round:
@@ -201,11 +198,11 @@ class Relaxation:
         share = master.share
         if bound / self.scale > cutoff:
             return Round(bound / self.scale, share, reduced / self.scale, 0, violated=False)
-        if len(master.rows) > MANY + len(self.problem) // 4:
+        if len(master.rows) > MANY_ROWS + len(self.problem) // 4:
             master.forget()
         cuts = self.separator.cuts(share)
         violated = bool(cuts)
-        if len(cuts) < FEW:
+        if len(cuts) < FEW_CUTS:
             cuts += self._roundings(share)
         added = master.require(self.pool.add(cuts))
         return Round(bound / self.scale, share, reduced / self.scale, added, violated)
@@ -215,7 +212,7 @@ class Relaxation:
         found = []
         for row in self.master.rows:
             cut = self.pool.cuts[row]
-            if cut.capacity and cut.lacks(share) > -1e-6:
+            if cut.capacity and cut.lacks(share) > -VIOLATION:
                 better = rounded(cut, share)
                 if better is not None:
                     found.append(better)
@@ -268,4 +265,4 @@ class Relaxation:
 
 def scale_for(cost: float) -> float:
     """The power of two that brings a cost near what the solver's absolute tolerances are made for."""
-    return float(2.0 ** np.round(np.log2(SIZE / cost))) if cost > 0 else 1.0
+    return float(2.0 ** np.round(np.log2(SCALED_COST / cost))) if cost > 0 else 1.0

@@ -9,51 +9,53 @@ import numpy as np
 
 from discreet.attack.network import networks
 from discreet.attack.system import Bools, Floats, Ints
-from discreet.tables.suppression.exact.cuts import VIOLATION, Cut, capacity_cut, rounded
-from discreet.tables.suppression.exact.separation import TRACE, DualCuts, FlowCuts, Separator, separator_of
+from discreet.solvers.tolerances import LEVEL, VIOLATION
+from discreet.tables.suppression.exact.cuts import Cut, capacity_cut, rounded
+from discreet.tables.suppression.exact.separation import (
+    CUTS_PER_ROUND,
+    TRACE,
+    DualCuts,
+    FlowCuts,
+    Separator,
+    separator_of,
+    share_of,
+)
 from discreet.tables.suppression.problem import Problem
-
-# What falls short of a width by less, in parts of it, is rounding.
-DUST = 1e-9
-# Cuts of one round at most where ranges take linear programs.
-MOST = 100
 
 
 class RangeCuts:
     """Cuts of a problem with ranges.
 
     From one table that fits to another no column moves by more than the distance of its bounds, and the cell must move
-    by its width: that is a task like others, with strong cuts, but it does not suffice. How far a cell can go up is
-    limited by a sum of capacities of suppressed columns, and so is how far it can go down; where both limits together
-    fall short of the width, their sum is a capacity cut too.
+    by its width: that is a requirement like others, with strong cuts, but it does not suffice. How far a cell can go up
+    is limited by a sum of capacities of suppressed columns, and so is how far it can go down; where both limits
+    together fall short of the width, their sum is a capacity cut too.
 
     Parameters
     ----------
     problem : Problem
-        The problem; its tasks are what any split needs.
-    programs : bool
-        Whether to solve linear programs to find cuts where the problem is no network.
+        The problem; its requirements are what any split needs.
     """
 
-    def __init__(self, problem: Problem, *, programs: bool = True) -> None:
-        self._tasks = separator_of(problem, programs=programs)
+    def __init__(self, problem: Problem) -> None:
+        self._requirements = separator_of(problem)
         flat, signs = networks(problem.system)
-        self._spans = separator_of(_spanned(problem), programs=programs)
+        self._spans = separator_of(_spanned(problem))
         sides = _both_sides(problem)
-        self._ranges = FlowRanges(sides, signs) if flat.all() else DualRanges(sides, programs=programs)
+        self._ranges = FlowRanges(sides, signs) if flat.all() else DualRanges(sides)
 
     def lacking(self, share: Floats) -> Floats:
-        """What each task lacks; 0 where it is protected."""
-        return self._tasks.lacking(share)
+        """What each requirement lacks; 0 where it is protected."""
+        return self._requirements.lacking(share)
 
     def narrow(self, share: Floats) -> Bools:
         """Which ranges are not as wide as they must be."""
         return self._ranges.narrow(share)
 
     def cuts(self, share: Floats) -> list[Cut]:
-        """Cuts that the shares violate; for whole shares none only if they protect every task and every range."""
+        """Cuts that the shares violate; for whole shares none only if they protect all requirements and ranges."""
         spans = self._spans.cuts(share)
-        return self._tasks.cuts(share) + (spans or self._ranges.cuts(share))
+        return self._requirements.cuts(share) + (spans or self._ranges.cuts(share))
 
 
 class FlowRanges(FlowCuts):
@@ -62,7 +64,7 @@ class FlowRanges(FlowCuts):
     Parameters
     ----------
     problem : Problem
-        The problem, with two tasks for each range: how far up, then how far down, is of use.
+        The problem, with two requirements for each range: how far up, then how far down, is of use.
     signs : array of int
         1 or −1 for each relation, which make every cell an arc.
     """
@@ -80,21 +82,14 @@ class FlowRanges(FlowCuts):
         found = []
         for at in np.flatnonzero(_narrow(problem, lacking)).tolist():
             for inside in (near, far):
-                limits = [self._limit(task, float(lacking[task]), inside[task]) for task in (2 * at, 2 * at + 1)]
+                limits = [
+                    Limit(*self._crossing(side, inside[side]))
+                    if lacking[side]
+                    else Limit(most=float(problem.level[side]))
+                    for side in (2 * at, 2 * at + 1)
+                ]
                 found += _violated(_sum(problem, at, limits), share)
         return found
-
-    def _limit(self, task: int, lacking: float, inside: Bools) -> Limit:
-        problem, system = self.problem, self.problem.system
-        level = float(problem.level[task])
-        if not lacking:
-            return Limit(most=level)
-        begins, ends = inside[self._tail], inside[self._head]
-        leaving, entering = begins & ~ends, ends & ~begins
-        leaving[problem.cell[task]] = entering[problem.cell[task]] = False
-        columns = np.flatnonzero(leaving | entering)
-        capacities = np.minimum(np.where(leaving[columns], system.hi[columns], -system.lo[columns]), level)
-        return Limit(columns, capacities)
 
 
 class DualRanges(DualCuts):
@@ -103,9 +98,7 @@ class DualRanges(DualCuts):
     Parameters
     ----------
     problem : Problem
-        The problem, with two tasks for each range: how far up, then how far down, is of use.
-    programs : bool
-        Whether to solve programs; nothing is found otherwise.
+        The problem, with two requirements for each range: how far up, then how far down, is of use.
     """
 
     def narrow(self, share: Floats) -> Bools:
@@ -116,9 +109,9 @@ class DualRanges(DualCuts):
         """Cuts of ranges that the shares violate."""
         found: list[Cut] = []
         for at in np.argsort(-self.problem.width, kind="stable").tolist():
-            if len(found) >= MOST or not self._programs:
+            if len(found) >= CUTS_PER_ROUND:
                 break
-            # As for tasks: any weights give a cut, and those of a little of every column have few columns in them.
+            # As for requirements: any weights give a cut; those of a little of every column have few columns in them.
             found += self._both(at, np.maximum(share, TRACE), share, capped=True) or self._both(at, share, share)
         return found
 
@@ -126,38 +119,27 @@ class DualRanges(DualCuts):
         """The cut of a range from programs within some shares of the bounds, if it has not the width and violates."""
         problem, system = self.problem, self.problem.system
         limits, reach = [], 0.0
-        for task in (2 * at, 2 * at + 1):
-            level = float(problem.level[task])
+        for requirement in (2 * at, 2 * at + 1):
+            level = float(problem.level[requirement])
             cap = level if capped else np.inf
-            lo, hi = (_part(bound, used) for bound in (np.maximum(system.lo, -cap), np.minimum(system.hi, cap)))
-            reached, weights, _ = self._solve(task, lo, hi)
+            lo, hi = (share_of(bound, used) for bound in (np.maximum(system.lo, -cap), np.minimum(system.hi, cap)))
+            reached, weights, _ = self._solve(requirement, lo, hi)
             reach += reached
             limit = Limit(most=level)
-            if reached < level * (1 - DUST):
+            if reached < level * (1 - LEVEL):
                 turned = self._matrix @ weights
                 columns = np.flatnonzero(turned)
-                limit = self._limit(task, columns, turned[columns])
+                crossing = self._crossing(requirement, columns, turned[columns])
+                if crossing is not None:
+                    limit = Limit(crossing[0], np.minimum(crossing[1], level))
             limits.append(limit)
-        if reach >= problem.least_width[at] * (1 - DUST):
+        if reach >= problem.least_width[at] * (1 - LEVEL):
             return []
         return _violated(_sum(problem, at, limits), share)
 
-    def _around(self, task: int) -> list[Cut]:
+    def _around(self, requirement: int) -> list[Cut]:
         """No cut of a single relation: those of spans are better."""
         return []
-
-    def _limit(self, task: int, columns: Ints, turned: Floats) -> Limit:
-        """What the sum of relations in which these columns have these coefficients lets through."""
-        problem, system = self.problem, self.problem.system
-        cell, level = problem.cell[task], float(problem.level[task])
-        own = -float(turned[columns == cell].sum()) * problem.side[task]
-        if abs(own) < 1e-9:
-            return Limit(most=level)
-        turned = turned / own
-        kept = (np.abs(turned) >= 1e-12) & (columns != cell)
-        columns, turned = columns[kept], turned[kept]
-        bound = np.where(turned > 0, system.hi[columns], system.lo[columns])
-        return Limit(columns, np.minimum(turned * bound, level))
 
 
 class Limit(NamedTuple):
@@ -168,9 +150,9 @@ class Limit(NamedTuple):
     most: float = 0.0
 
 
-def ranged_separator_of(problem: Problem, *, programs: bool = True) -> Separator:
+def ranged_separator_of(problem: Problem) -> Separator:
     """The separator of a problem, with its ranges if it has any."""
-    return RangeCuts(problem, programs=programs) if len(problem.ranged) else separator_of(problem, programs=programs)
+    return RangeCuts(problem) if len(problem.ranged) else separator_of(problem)
 
 
 def narrow(problem: Problem, share: Floats) -> Bools:
@@ -179,7 +161,7 @@ def narrow(problem: Problem, share: Floats) -> Bools:
 
 
 def _spanned(problem: Problem) -> Problem:
-    """The problem of differences between two tables that fit: a task for each range, to one side as to the other."""
+    """The problem of differences between two tables that fit: a requirement for each range, to one side."""
     span = problem.system.hi - problem.system.lo
     return replace(
         problem,
@@ -192,7 +174,7 @@ def _spanned(problem: Problem) -> Problem:
 
 
 def _both_sides(problem: Problem) -> Problem:
-    """The problem with two tasks for each range, up and down: all that is of use if the other side does its own."""
+    """The problem with two requirements for each range, up and down: all that is of use beside the other."""
     down, up = problem.by_side()
     cell = np.repeat(problem.ranged, 2)
     of_use = problem.width - down[problem.ranged], problem.width - up[problem.ranged]
@@ -205,7 +187,7 @@ def _both_sides(problem: Problem) -> Problem:
 def _narrow(problem: Problem, lacking: Floats) -> Bools:
     """Which ranges are not as wide as they must be, given what each of their sides lacks."""
     reached = (problem.level - lacking).reshape(-1, 2).sum(axis=1)
-    found: Bools = reached < problem.least_width * (1 - DUST)
+    found: Bools = reached < problem.least_width * (1 - LEVEL)
     return found
 
 
@@ -224,10 +206,3 @@ def _violated(cut: Cut | None, share: Floats) -> list[Cut]:
         return []
     better = rounded(cut, share)
     return ([cut] if cut.lacks(share) > VIOLATION else []) + ([better] if better is not None else [])
-
-
-def _part(bounds: Floats, share: Floats) -> Floats:
-    """The shares of bounds, which may be infinite."""
-    part = np.zeros(len(bounds))
-    np.multiply(bounds, share, out=part, where=share > 0)
-    return part

@@ -1,7 +1,4 @@
-"""What is wrong with shares of suppression: cuts that they violate, from flows or from the duals of linear programs.
-
-Cuts of problems that are no network, from the duals of the attacker's linear programs.
-"""
+"""Separation: cuts that shares of suppression violate, from flows or from the duals of linear programs."""
 
 from __future__ import annotations
 
@@ -14,31 +11,30 @@ from discreet.attack.network import ends_of, networks
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.kernels.flows.circulation import adjacency, shortfalls
 from discreet.solvers.highs import LinearProgram, Matrix
-from discreet.solvers.tolerances import LP
-from discreet.tables.suppression.exact.cuts import VIOLATION, Cut, capacity_cut, rounded
+from discreet.solvers.tolerances import COEFFICIENT, LEVEL, LP, VIOLATION
+from discreet.tables.suppression.exact.cuts import Cut, capacity_cut, rounded
 from discreet.tables.suppression.problem import Problem
-
-DUST = 1e-9
 
 
 class Separator(Protocol):
     """Finds cuts that shares of suppression violate."""
 
     def lacking(self, share: Floats) -> Floats:
-        """What each task lacks; 0 where it is protected."""
+        """What each requirement lacks; 0 where it is protected."""
         ...
 
     def cuts(self, share: Floats) -> list[Cut]:
-        """Cuts that the shares violate; for whole shares none only if they protect every task."""
+        """Cuts that the shares violate; for whole shares none only if they protect every requirement."""
         ...
 
 
 class FlowCuts:
     """Cuts of problems that are networks.
 
-    A task is a flow from one end of its cell to the other; nothing needs to carry more than its level. Where it does
-    not fit, a least cut of nodes is crossed by too little capacity. A further column that is suppressed must itself be
-    of use to a flow: every cut of nodes that it crosses is crossed by another suppressed one (a bridge inequality).
+    A requirement is a flow from one end of its cell to the other; nothing needs to carry more than its level. Where it
+    does not fit, a least cut of nodes is crossed by too little capacity. A further column that is suppressed must
+    itself be of use to a flow: every cut of nodes that it crosses is crossed by another suppressed one (a bridge
+    inequality).
 
     Parameters
     ----------
@@ -54,7 +50,7 @@ class FlowCuts:
         self._nodes = len(problem.system.relations) + 1
 
     def lacking(self, share: Floats) -> Floats:
-        """What each task lacks; 0 where it is protected."""
+        """What each requirement lacks; 0 where it is protected."""
         problem = self.problem
         return self._shortfalls(share, problem.cell, problem.side, problem.level, problem.level, bounded=True)[0]
 
@@ -65,9 +61,9 @@ class FlowCuts:
         lacking, near, far = self._shortfalls(
             share, problem.cell, problem.side, problem.level, problem.level, bounded=True
         )
-        for task in np.flatnonzero(lacking > 0):
-            for inside in (near[task], far[task]):
-                cut = self._capacity(int(task), inside)
+        for requirement in np.flatnonzero(lacking > 0):
+            for inside in (near[requirement], far[requirement]):
+                cut = self._capacity(int(requirement), inside)
                 if cut is None:
                     continue
                 if cut.lacks(share) > VIOLATION:
@@ -95,15 +91,20 @@ class FlowCuts:
             found.append(Cut(np.append(others, column)[order], np.append(np.ones(len(others)), -1.0)[order], 0.0))
         return found
 
-    def _capacity(self, task: int, inside: Bools) -> Cut | None:
-        problem = self.problem
-        level, system = float(problem.level[task]), problem.system
+    def _capacity(self, requirement: int, inside: Bools) -> Cut | None:
+        """The capacity cut of a cut of nodes."""
+        columns, capacities = self._crossing(requirement, inside)
+        return capacity_cut(columns, capacities, float(self.problem.level[requirement]), self.problem.primary)
+
+    def _crossing(self, requirement: int, inside: Bools) -> tuple[Ints, Floats]:
+        """The columns that cross a cut of nodes, and what each lets through of a requirement's flow at most."""
+        problem, system = self.problem, self.problem.system
         begins, ends = inside[self._tail], inside[self._head]
         leaving, entering = begins & ~ends, ends & ~begins
-        leaving[problem.cell[task]] = entering[problem.cell[task]] = False
+        leaving[problem.cell[requirement]] = entering[problem.cell[requirement]] = False
         columns = np.flatnonzero(leaving | entering)
-        capacities = np.minimum(np.where(leaving[columns], system.hi[columns], -system.lo[columns]), level)
-        return capacity_cut(columns, capacities, level, problem.primary)
+        capacities = np.where(leaving[columns], system.hi[columns], -system.lo[columns])
+        return columns, np.minimum(capacities, float(problem.level[requirement]))
 
     def _shortfalls(
         self, share: Floats, cells: Ints, sides: Ints, wanted: Floats, caps: Floats, *, bounded: bool
@@ -127,24 +128,23 @@ class FlowCuts:
             sides,
             wanted,
             caps,
-            DUST,
+            LEVEL,
         )
 
 
-def separator_of(problem: Problem, *, programs: bool = True) -> Separator:
-    """Flows where the problem is a network, linear programs otherwise, unless none are to be solved."""
+def separator_of(problem: Problem) -> Separator:
+    """Flows where the problem is a network, linear programs otherwise."""
     flat, signs = networks(problem.system)
     if flat.all():
         return FlowCuts(problem, signs)
 
-    return DualCuts(problem, programs=programs)
+    return DualCuts(problem)
 
 
-# What falls short of a level by less is rounding.
-# A little of every column: of the cuts that forbid the shares, the program then gives one with few columns in it.
+# A little of every column: of the cuts that forbid the shares, a linear program then gives one with few columns in it.
 TRACE = 1e-3
-# Cuts of one round at most, and so many of single relations that no programs are solved for more.
-MOST, FEW = 100, 10
+# Cuts of one round at most, and so many of single relations that no linear programs are solved for more.
+CUTS_PER_ROUND, ENOUGH_SINGLE = 100, 10
 
 
 class DualCuts:
@@ -152,20 +152,17 @@ class DualCuts:
 
     Weights y of the relations M d = 0 give Σ (yM)ⱼ dⱼ = 0 for all deviations; with the cell at its level on one side,
     the others must make up for it, each by its bound at most: whatever y is, that is a capacity cut. Those of single
-    relations need no program. A further column that is suppressed must itself move in some solution, and with it
+    relations need no linear program. A further column that is suppressed must itself move in some solution, and with it
     another column of each of its relations.
 
     Parameters
     ----------
     problem : Problem
         The problem.
-    programs : bool
-        Whether to solve programs; otherwise only cuts of single relations are found.
     """
 
-    def __init__(self, problem: Problem, *, programs: bool = True) -> None:
-
-        self.problem, self._programs = problem, programs
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
         system = problem.system
         n, m = len(system), len(system.relations)
         self._matrix = csr_array((system.coefficients, system.columns, system.starts), shape=(m, n)).T.tocsr()
@@ -181,65 +178,67 @@ class DualCuts:
         self._linear.set_tolerance(LP)
         self._rows = np.repeat(np.arange(m), np.diff(system.starts))
         self._given = np.bincount(self._rows, problem.primary[system.columns], m) > 0
-        self._lines = [cut for task in range(problem.tasks) for cut in self._around(task)]
+        self._lines = [cut for requirement in range(problem.requirements) for cut in self._around(requirement)]
 
-    def _around(self, task: int) -> list[Cut]:
-        """The capacity cuts of the relations in which a task's cell stands."""
-        system, cell = self.problem.system, self.problem.cell[task]
+    def _around(self, requirement: int) -> list[Cut]:
+        """The capacity cuts of the relations in which a requirement's cell stands."""
+        system, cell = self.problem.system, self.problem.cell[requirement]
         found = []
         for row in system.by_rows[system.by_starts[cell] : system.by_starts[cell + 1]].tolist():
             begin, end = system.starts[row], system.starts[row + 1]
-            cut = self._capacity(task, system.columns[begin:end], system.coefficients[begin:end])
+            cut = self._capacity(requirement, system.columns[begin:end], system.coefficients[begin:end])
             if cut is not None:
                 found.append(cut)
         return found
 
     def lacking(self, share: Floats) -> Floats:
-        """What each task lacks; 0 where it is protected."""
+        """What each requirement lacks; 0 where it is protected."""
         problem = self.problem
-        lacking = np.full(problem.tasks, np.inf)
-        lo, hi = _part(problem.system.lo, share), _part(problem.system.hi, share)
-        for task in np.argsort(-problem.level, kind="stable").tolist():
-            if lacking[task] > 0:
-                reached, _, deviations = self._solve(task, lo, hi)
-                missing = float(problem.level[task]) - reached
-                lacking[task] = missing if missing > DUST * problem.level[task] else 0.0
+        lacking = np.full(problem.requirements, np.inf)
+        lo, hi = share_of(problem.system.lo, share), share_of(problem.system.hi, share)
+        for requirement in np.argsort(-problem.level, kind="stable").tolist():
+            if lacking[requirement] > 0:
+                reached, _, deviations = self._solve(requirement, lo, hi)
+                missing = float(problem.level[requirement]) - reached
+                lacking[requirement] = missing if missing > LEVEL * problem.level[requirement] else 0.0
                 lacking[self._proven(deviations, lo, hi)] = 0.0
         return lacking
 
     def cuts(self, share: Floats) -> list[Cut]:
         """Capacity cuts and their roundings that the shares violate."""
         problem, system = self.problem, self.problem.system
-        lo, hi = _part(system.lo, share), _part(system.hi, share)
+        lo, hi = share_of(system.lo, share), share_of(system.hi, share)
         more = np.maximum(share, TRACE)
-        proven = np.zeros(problem.tasks, dtype=np.bool_)
+        proven = np.zeros(problem.requirements, dtype=np.bool_)
         found = self._single(share)
-        if len(found) >= FEW or not self._programs:
+        if len(found) >= ENOUGH_SINGLE:
             return found
-        for task in np.argsort(-problem.level, kind="stable").tolist():
-            if proven[task] or len(found) >= MOST:
+        for requirement in np.argsort(-problem.level, kind="stable").tolist():
+            if proven[requirement] or len(found) >= CUTS_PER_ROUND:
                 continue
-            level = float(problem.level[task])
+            level = float(problem.level[requirement])
             # Nothing is lost by a wrong guess at how far the others move: any weights give a cut.
-            cut = self._found(task, np.maximum(system.lo, -level) * more, np.minimum(system.hi, level) * more, share)
+            cut = self._found(
+                requirement, np.maximum(system.lo, -level) * more, np.minimum(system.hi, level) * more, share
+            )
             if not cut:
-                reached, weights, deviations = self._solve(task, lo, hi)
+                reached, weights, deviations = self._solve(requirement, lo, hi)
                 proven[self._proven(deviations, lo, hi)] = True
-                if reached < level * (1 - DUST):
-                    cut = self._violated(task, weights, share)
+                if reached < level * (1 - LEVEL):
+                    cut = self._violated(requirement, weights, share)
             found += cut
         return found
 
-    def _found(self, task: int, lo: Floats, hi: Floats, share: Floats) -> list[Cut]:
-        reached, weights, _ = self._solve(task, lo, hi)
-        if reached >= self.problem.level[task] * (1 - DUST):
+    def _found(self, requirement: int, lo: Floats, hi: Floats, share: Floats) -> list[Cut]:
+        reached, weights, _ = self._solve(requirement, lo, hi)
+        if reached >= self.problem.level[requirement] * (1 - LEVEL):
             return []
-        return self._violated(task, weights, share)
+        return self._violated(requirement, weights, share)
 
-    def _violated(self, task: int, weights: Floats, share: Floats) -> list[Cut]:
+    def _violated(self, requirement: int, weights: Floats, share: Floats) -> list[Cut]:
         turned = self._matrix @ weights
         columns = np.flatnonzero(turned)
-        cut = self._capacity(task, columns, turned[columns])
+        cut = self._capacity(requirement, columns, turned[columns])
         if cut is None:
             return []
         found = [cut] if cut.lacks(share) > VIOLATION else []
@@ -259,25 +258,31 @@ class DualCuts:
             found.append(Cut(columns[order], np.where(columns == system.columns[at], -1.0, 1.0)[order], 0.0))
         return found
 
-    def _capacity(self, task: int, columns: Ints, turned: Floats) -> Cut | None:
+    def _capacity(self, requirement: int, columns: Ints, turned: Floats) -> Cut | None:
         """The capacity cut of the sum of relations in which these columns have these coefficients."""
+        found = self._crossing(requirement, columns, turned)
+        return found and capacity_cut(*found, float(self.problem.level[requirement]), self.problem.primary)
+
+    def _crossing(self, requirement: int, columns: Ints, turned: Floats) -> tuple[Ints, Floats] | None:
+        """The other columns of a sum of relations, and what each adds at most to how far a requirement's cell goes."""
         problem, system = self.problem, self.problem.system
-        cell, side = problem.cell[task], problem.side[task]
-        own = -float(turned[columns == cell].sum()) * side
-        if abs(own) < 1e-9:
+        cell = problem.cell[requirement]
+        own = -float(turned[columns == cell].sum()) * problem.side[requirement]
+        if abs(own) < LP:
             return None
         turned = turned / own
-        kept = (np.abs(turned) >= 1e-12) & (columns != cell)
+        kept = (np.abs(turned) >= COEFFICIENT) & (columns != cell)
         columns, turned = columns[kept], turned[kept]
         order = np.argsort(columns)
         columns, turned = columns[order], turned[order]
         bound = np.where(turned > 0, system.hi[columns], system.lo[columns])
-        return capacity_cut(columns, turned * bound, float(problem.level[task]), problem.primary)
+        return columns, turned * bound
 
-    def _solve(self, task: int, lo: Floats, hi: Floats) -> tuple[float, Floats, Floats]:
-        """How far a task gets, up to its level; the weights of the relations that show it; the deviations."""
+    def _solve(self, requirement: int, lo: Floats, hi: Floats) -> tuple[float, Floats, Floats]:
+        """How far a requirement gets, up to its level; the weights of the relations that show it; the deviations."""
         problem = self.problem
-        cell, side, level = int(problem.cell[task]), int(problem.side[task]), float(problem.level[task])
+        cell, side = int(problem.cell[requirement]), int(problem.side[requirement])
+        level = float(problem.level[requirement])
         linear = self._linear
         linear.restart()
         linear.change_bounds(lo, hi)
@@ -289,14 +294,14 @@ class DualCuts:
         return side * float(deviations[cell]), weights, deviations
 
     def _proven(self, deviations: Floats, lo: Floats, hi: Floats) -> Ints:
-        """The tasks that deviations prove, as they are."""
+        """The requirements that deviations prove, as they are."""
         problem = self.problem
-        if ((deviations < lo - 1e-9) | (deviations > hi + 1e-9)).any():
+        if ((deviations < lo - LP) | (deviations > hi + LP)).any():
             return np.zeros(0, np.int64)
-        return np.flatnonzero(problem.side * deviations[problem.cell] >= problem.level * (1 - DUST))
+        return np.flatnonzero(problem.side * deviations[problem.cell] >= problem.level * (1 - LEVEL))
 
 
-def _part(bounds: Floats, share: Floats) -> Floats:
+def share_of(bounds: Floats, share: Floats) -> Floats:
     """The shares of bounds, which may be infinite."""
     part = np.zeros(len(bounds))
     np.multiply(bounds, share, out=part, where=share > 0)
