@@ -1,4 +1,4 @@
-"""Records as vectors in which every attribute carries the same variance, times its weight (DESIGN decision 6)."""
+"""Records as vectors in which every attribute carries the same variance, times its weight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which column plays which role, and what is said of it: told by the user, never guessed (DESIGN decision 10)."""
+"""The role of every column and what is declared of it: said by the user, never guessed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AGGREGATES = {
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is said of one column; None where nothing was said."""
+    """What is declared of one column; None where nothing is."""
 
     name: str
     role: str = ""

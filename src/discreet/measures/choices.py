@@ -1,4 +1,4 @@
-"""Every choice that changes a figure, named, with its default (DESIGN decision 7)."""
+"""Every choice that changes a figure, named, with its default."""
 
 from __future__ import annotations
 

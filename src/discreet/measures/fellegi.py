@@ -1,4 +1,4 @@
-"""Probabilistic record linkage after Fellegi and Sunter (SPEC §2, `pld`)."""
+"""Probabilistic record linkage after Fellegi and Sunter (`pld`)."""
 
 from __future__ import annotations
 

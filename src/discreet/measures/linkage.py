@@ -1,4 +1,4 @@
-"""Distance-based record linkage: how many records an intruder finds by looking for the nearest (SPEC §2, `dld`)."""
+"""Distance-based record linkage: how many records an intruder finds by looking for the nearest (`dld`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Information loss: `il`, the share of the variance that is lost, and `gil`, the mean of five relative changes.
 
-`gil` is the general information loss of the 2021 paper (SPEC §2).
+`gil` is the general information loss of the 2021 paper.
 """
 
 from __future__ import annotations

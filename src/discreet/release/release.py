@@ -1,6 +1,6 @@
 """A release: what `protect` hands out, and how it is written.
 
-Row order is information (DESIGN decision 3): rows are sorted on the way out, and a row map keeps the link.
+Row order is information: rows are sorted on the way out, and a row map keeps the link.
 """
 
 from __future__ import annotations

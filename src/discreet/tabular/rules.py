@@ -1,7 +1,7 @@
 """The primary rules: which cells are unsafe, and how far from its value an attacker must be kept.
 
 x1 ≥ x2 ≥ … are the largest contributions to a cell (of holdings, where there are any) and T its total. Each rule gives
-the cells it finds unsafe and the upper protection level of every cell. SPEC of the formulas: the SDC handbook of the
+the cells it finds unsafe and the upper protection level of every cell. The formulas are in the SDC handbook of the
 τ-ARGUS project (Hundepool and others), chapter 4.
 """
 
