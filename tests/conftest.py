@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a search for which a test says neither time nor steps end soon."""
-    monkeypatch.setattr("discreet.running.DEFAULT_SECONDS", 0.3)
+    monkeypatch.setattr("discreet.running.DEFAULT_SECONDS", 0.1)
 
 
 @pytest.fixture
