@@ -6,7 +6,7 @@ import pytest
 
 from discreet import methods as registry
 from discreet.errors import InputError
-from discreet.methods import convert, parse
+from discreet.methods import convert
 from discreet.microdata.methods.mdav import Mdav
 from discreet.microdata.methods.tour import Tour
 from discreet.microdata.methods.vmdav import Vmdav
@@ -114,8 +114,3 @@ def test_conversion(text: str, target: object, value: object) -> None:
 def test_conversion_refuses_what_it_cannot_read() -> None:
     with pytest.raises(InputError, match=r"x is '1\.5'; it must be a whole number or 'none'"):
         convert("x", "1.5", int | None)
-
-
-def test_parse_survives_a_docstring_without_sections() -> None:
-    doc = parse("Only a line.")
-    assert (doc.summary, doc.parameters, doc.reference) == ("Only a line.", {}, "")

@@ -6,49 +6,15 @@ parameters; its docstring documents it once, for `discreet methods` too; values 
 
 from __future__ import annotations
 
-import inspect
-import re
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from importlib import import_module
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+from docstring_parser import DocstringStyle, parse
+
 from discreet.errors import InputError, suggest
-
-
-@dataclass
-class Docstring:
-    """The parts of a docstring that a list of methods shows."""
-
-    summary: str = ""
-    parameters: dict[str, tuple[str, str]] = field(default_factory=dict)  # name: its type in words, its text
-    reference: str = ""
-
-
-def parse(text: str) -> Docstring:
-    """Take the first line, the parameters and the references out of a numpydoc docstring."""
-    lines = inspect.cleandoc(text).splitlines()
-    doc = Docstring(summary=lines[0] if lines else "")
-    sections: dict[str, list[str]] = {}
-    body: list[str] = []
-    for line, under in zip(lines, lines[1:] + [""], strict=True):
-        if line and re.fullmatch("-{3,}", under):
-            body = sections.setdefault(line, [])
-        elif not re.fullmatch("-{3,}", line):
-            body.append(line)
-    name = ""
-    for line in sections.get("Parameters", []):
-        heading = re.match(r"(\w+) : (.+)", line)
-        if heading:
-            name = heading[1]
-            doc.parameters[name] = (heading[2], "")
-        elif name:
-            type_in_words, so_far = doc.parameters[name]
-            doc.parameters[name] = (type_in_words, f"{so_far} {line.strip()}".strip())
-    doc.reference = " ".join(line.strip() for line in sections.get("References", [])).strip()
-    return doc
-
 
 _TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
@@ -203,17 +169,22 @@ def describe() -> tuple[Description, ...]:
 
 def _describe(name: str, family: str) -> Description:
     cls = _load(name, family)
-    doc = parse(cls.__doc__ or "")
+    doc = parse(cls.__doc__ or "", DocstringStyle.NUMPYDOC)
     # What a variant of a method does not say of its parameters, the method does.
-    documented = {
-        name: said for base in reversed(cls.__mro__) for name, said in parse(base.__doc__ or "").parameters.items()
-    }
+    bases = [parse(base.__doc__ or "", DocstringStyle.NUMPYDOC) for base in reversed(cls.__mro__)]
+    documented = {one.arg_name: one for base in bases for one in base.params if one.type_name}
     parameters = []
     for one in _parameters(cls):
-        type_in_words, text = documented.get(one.name, ("", ""))
+        said = documented.get(one.name)
         default = one.default_factory() if one.default_factory is not MISSING else one.default
-        parameters.append(Parameter(one.name, type_in_words, default, text))
-    return Description(name, doc.summary, tuple(parameters), doc.reference, family)
+        words = (said.type_name or "", _one_line(said.description)) if said else ("", "")
+        parameters.append(Parameter(one.name, words[0], default, words[1]))
+    reference = next((meta.description for meta in doc.meta if meta.args == ["references"]), "")
+    return Description(name, doc.short_description or "", tuple(parameters), _one_line(reference), family)
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
 
 
 def _parameters(cls: type[Any]) -> list[Field[Any]]:
