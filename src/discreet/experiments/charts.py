@@ -152,8 +152,8 @@ def critical_difference(ranks: pl.DataFrame, difference: float, *, title: str, s
         .mark_text(dy=-12, color=INK, fontSize=11)
         .encode(x=x, y=y, text=alt.Text("rank:Q", format=".2f")),
     ]
-    told = subtitle or f"A grey bar reaches from a method over all that it is not told apart from (CD {difference:.2f})"
-    chart = alt.layer(*layers).properties(width=480, height=38 * len(rows), title=_title(title, told))
+    text = subtitle or f"A grey bar reaches from a method over all that it is not told apart from (CD {difference:.2f})"
+    chart = alt.layer(*layers).properties(width=480, height=38 * len(rows), title=_title(title, text))
     return styled(chart)
 
 

@@ -116,11 +116,11 @@ class Made:
         """A paragraph on it."""
         system = f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
         workers = f"{self.threads} process{'es' if self.threads > 1 else ''}"
-        told = (
+        text = (
             f"Made with `{self.command}`, discreet {__version__}, seed {self.seed}: {duration(self.seconds)} of "
             f"processor time in runs, by {workers} (machine: {os.cpu_count()} cores, {system})."
         )
-        return "\n\n".join([told, *([self.cut] if self.cut else [])])
+        return "\n\n".join([text, *([self.cut] if self.cut else [])])
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,9 +67,9 @@ def comparison_page(found: Compared, title: str, made: Made) -> Page:
     curve = curves(found.traces)
     seen = set(curve["method"])
     late = [method for method in found.methods if method not in seen]
-    told = "How far a method is above the best of all runs on a case after so many seconds."
+    text = "How far a method is above the best of all runs on a case after so many seconds."
     if late:
-        told += f" Not drawn, for some run of theirs has no value: {', '.join(late)}."
+        text += f" Not drawn, for some run of theirs has no value: {', '.join(late)}."
     return Page(
         title,
         "",
@@ -77,7 +77,7 @@ def comparison_page(found: Compared, title: str, made: Made) -> Page:
         [
             Section("Which method is better", _tests(found)),
             Section("Medians and spreads", _medians(found)),
-            Section("Time to quality", [Text(told), Picture("time-to-quality", gap_curves(curve), "Gap over seconds")]),
+            Section("Time to quality", [Text(text), Picture("time-to-quality", gap_curves(curve), "Gap over seconds")]),
         ],
     )
 
@@ -99,11 +99,11 @@ def _tests(found: Compared) -> list[Block]:
     if found.pair is not None:
         row = found.pair
         sign = "differ" if row["p"] < ALPHA else "are not told apart"
-        told = (
+        text = (
             f"`{row['one']}` is better on {row['wins']} cases, equal on {row['ties']}, worse on {row['losses']}; by "
             f"Wilcoxon's signed-rank test p = {row['p']:.3g}: they {sign}."
         )
-        return [Text(runs), Text(told), *few]
+        return [Text(runs), Text(text), *few]
     if tests is None:
         return [Text(runs), Text("One case only: tests over cases need at least two; add data sets, tables or k.")]
     verdict = "the methods differ" if tests.p < ALPHA else "no method is told from the others"
@@ -161,11 +161,11 @@ def _best_values(found: Sensitivity) -> list[Block]:
         for factor, values in found.best.items()
     ]
     least = float(found.runs["sse"].min())  # type: ignore[arg-type]
-    told = f"{found.runs.height:,} runs; the least SSE is {least:.4f}."
+    text = f"{found.runs.height:,} runs; the least SSE is {least:.4f}."
     if found.optimum is not None:
         share = 100.0 * float((found.runs["sse"] <= found.optimum * (1 + 1e-6)).mean())  # type: ignore[arg-type]
-        told += f" The proven optimum is {found.optimum:.4f}; {share:.1f} % of the runs found it."
-    return [Text(told), Table(("factor", "best values", "because"), rows)]
+        text += f" The proven optimum is {found.optimum:.4f}; {share:.1f} % of the runs found it."
+    return [Text(text), Table(("factor", "best values", "because"), rows)]
 
 
 def _why(found: Sensitivity, factor: str) -> str:

@@ -248,8 +248,8 @@ def _weights(parameters: dict[str, float]) -> str:
 def _rivals(found: Grouping) -> str:
     same = {name: rival for name, rival in found.rivals.items() if rival.k == found.k}
     ranked = sorted(same.items(), key=lambda item: item[1].score)
-    told = "; ".join(f"{name} {rival.score:.2f}" for name, rival in ranked[:3])
-    return f"{told}{f'; {len(ranked) - 3} more are worse' if len(ranked) > 3 else ''}"
+    text = "; ".join(f"{name} {rival.score:.2f}" for name, rival in ranked[:3])
+    return f"{text}{f'; {len(ranked) - 3} more are worse' if len(ranked) > 3 else ''}"
 
 
 def _method(found: Grouping) -> str:

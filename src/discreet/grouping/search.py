@@ -218,18 +218,18 @@ class Plan:
 
     def checkpoint(self, path: Path) -> CheckpointFile:
         """Where the search is kept, signed with all that its groupings and their figures depend on."""
-        told = self.as_dict()
+        facts = self.as_dict()
         settings: dict[str, str | int | float] = {
             "k": ", ".join(map(str, self.ks)),
             "seed": self.settings.seed,
             "inner": self.inner.name,
-            **{f"inner.{name}": str(value) for name, value in told["inner"]["params"].items()},
-            "inner_steps": str(told["inner"]["steps"]),
+            **{f"inner.{name}": str(value) for name, value in facts["inner"]["params"].items()},
+            "inner_steps": str(facts["inner"]["steps"]),
             "loss_weight": float(self.weights.loss),
             "risk_weight": float(self.weights.risk),
-            **{name: str(value) for name, value in told["choices"].items() if name != "seed"},
+            **{name: str(value) for name, value in facts["choices"].items() if name != "seed"},
         }
-        signature = sign(self.name, told["params"], settings, {"data": self._digest()})
+        signature = sign(self.name, facts["params"], settings, {"data": self._digest()})
         return CheckpointFile(path, signature, {"data": "was made from other data, or with other columns or weights"})
 
     def _digest(self) -> str:

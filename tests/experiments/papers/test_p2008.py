@@ -114,6 +114,6 @@ def test_the_quick_page_has_every_part() -> None:
 
 
 def test_the_page_of_the_manual_is_complete() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "papers" / "2008.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "papers" / "2008.md").read_text(encoding="utf-8")
     assert "A quick run" not in text
     assert text.count("\n## ") == len(find("2008").parts)

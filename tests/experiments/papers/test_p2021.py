@@ -93,6 +93,6 @@ def test_a_missing_data_set_is_told_before_the_work(tmp_path: Path, monkeypatch:
 
 
 def test_the_page_of_the_manual_is_complete() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "papers" / "2021.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "papers" / "2021.md").read_text(encoding="utf-8")
     assert "A quick run" not in text
     assert text.count("\n## ") == len(find("2021").parts)

@@ -136,14 +136,14 @@ def _epochs(name: str, number: int, budget: Budget) -> Section:
         .rows()
     )
     order = "grows" if means[-1][1] > means[0][1] else "does not grow"
-    told = f"{order}: {means[0][1]:,.0f} at rate {means[0][0]:g}, {means[-1][1]:,.0f} at rate {means[-1][0]:g}"
+    text = f"{order}: {means[0][1]:,.0f} at rate {means[0][0]:g}, {means[-1][1]:,.0f} at rate {means[-1][0]:g}"
     return Section(
         f"Figure {number}: convergence epoch and rates, {name}",
         [
             Text("Average generation that found the best chromosome of a run; colours follow the logarithm."),
             _maps((name,), "converged", f"2006-figure-{number}", "Average convergence epoch", budget),
             compare_figures(
-                [("convergence epoch with the mutation rate", "grows", told, "its size is that of " + DRAW)]
+                [("convergence epoch with the mutation rate", "grows", text, "its size is that of " + DRAW)]
             ),
         ],
     )

@@ -71,15 +71,15 @@ def table_7(budget: Budget) -> Section:
     rows: Rows = []
     gains: dict[str, list[float]] = {}
     for (data, size), line in TABLE_7.items():
-        told = f"{line.mdav:g} → {line.two_step:g}, {_percent(line.gain)}, {line.macro}"
+        text = f"{line.mdav:g} → {line.two_step:g}, {_percent(line.gain)}, {line.macro}"
         if data not in here:
-            rows.append((f"{data}, K = {size}", told, None, missing().get(data, "left out of a quick run")))
+            rows.append((f"{data}, K = {size}", text, None, missing().get(data, "left out of a quick run")))
             continue
         mdav, found = _sse(runs, data, "mdav"), _row(runs, data, "two-step", size, "genetic")
         gain = 100.0 * (1 - found["sse"] / mdav)
         gains.setdefault(data, []).append(gain)
         ours = f"{_figures(mdav)} → {_figures(found['sse'])}, {gain:.1f} %, {found['macro']}"
-        rows.append((f"{data}, K = {size}", told, ours, _why(data)))
+        rows.append((f"{data}, K = {size}", text, ours, _why(data)))
     every = [gain for each in gains.values() for gain in each]
     never_worse = sum(gain >= 0 for gain in every)
     means = {data: sum(gains[data]) / len(gains[data]) for data in SMALL}
@@ -128,14 +128,14 @@ def own_methods(budget: Budget) -> Section:
     companies = [time_method(method, budget)["sse"] for method in ("mdav", "vmdav", "genetic", "memetic")]
     gain = f"{100 * (1 - companies[3] / companies[0]):.1f} %"
     rows.append(("11 companies", companies[0], companies[1], companies[2], None, companies[3], gain))
-    told = (
+    text = (
         "SSE on the same data, *k* = 3. `two-step` is the least over K = 12, 18, 27: with the chapter's genetic "
         "algorithm in the macro-groups, and with `memetic` there (`inner=memetic`); on the companies it is the genetic "
         "algorithm alone. [`memetic`](../methods.md) searches all records at once. For the random data of Tables 4 to "
         "6 see [the 2006 paper](2006.md)."
     )
     header = ("data set", "mdav", "vmdav", "two-step", "two-step, inner memetic", "memetic", "memetic below mdav")
-    return Section("What our own methods reach", [Text(told), Table(header, rows)])
+    return Section("What our own methods reach", [Text(text), Table(header, rows)])
 
 
 def _row(runs: pl.DataFrame, data: str, method: str, size: int, inner: str) -> dict[str, Any]:
@@ -178,8 +178,8 @@ def example_2(_budget: Budget) -> Section:
     """The bound of Example 2, as in Example 1 of the 2006 paper."""
     limit = f"{float(bound(30, 3) * 10**12):.13f}"
     rows: Rows = [("bound of equation 9 for n = 30, k = 3, × 10⁻¹²", f"{EXAMPLE_BOUND:.13f}", limit, "none")]
-    told = "What the bound is worth is told on the page of [the 2006 paper](2006.md), which has the same example."
-    return Section("Example 2: how likely a random chromosome is a candidate", [compare_figures(rows), Text(told)])
+    text = "What the bound is worth is told on the page of [the 2006 paper](2006.md), which has the same example."
+    return Section("Example 2: how likely a random chromosome is a candidate", [compare_figures(rows), Text(text)])
 
 
 def figure_3(budget: Budget) -> Section:
@@ -221,8 +221,8 @@ def table_3(budget: Budget) -> Section:
             "one rate of eleven is a mutation rate of 0, where runs get stuck: ten elevenths are 91 %",
         )
     )
-    told = "The time of the genetic algorithm is that of 5,000 generations, as in the chapter."
-    return Section("Table 3: the eleven companies", [Text(told), compare_figures(rows)])
+    text = "The time of the genetic algorithm is that of 5,000 generations, as in the chapter."
+    return Section("Table 3: the eleven companies", [Text(text), compare_figures(rows)])
 
 
 def table_4(budget: Budget) -> Section:

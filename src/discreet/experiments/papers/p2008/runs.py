@@ -188,10 +188,10 @@ def table_runs(budget: Budget) -> pl.DataFrame:
 
 def missing() -> dict[str, str]:
     """The real data sets that are not here, and where they were looked for."""
-    told = {}
+    places: dict[str, str] = {}
     for data, name in REAL.items():
         try:
             literature(name)
         except InputError as error:
-            told[data] = str(error)
-    return told
+            places[data] = str(error)
+    return places

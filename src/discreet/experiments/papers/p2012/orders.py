@@ -136,13 +136,13 @@ def table_4(budget: Budget) -> Section:
                 f"{found.cases} tables, {OTHER}",
             )
         )
-    told = "differ" if found.p < ALPHA else "cannot be told apart"
+    text = "differ" if found.p < ALPHA else "cannot be told apart"
     return Section(
         "Table IV: ranks of the six searches",
         [
             compare_figures(rows),
             Text(
-                f"Ranks by improvement, 6 is best. On our {found.cases} tables the six {told} (Friedman, level "
+                f"Ranks by improvement, 6 is best. On our {found.cases} tables the six {text} (Friedman, level "
                 f"{ALPHA:g}); on {_alike(runs)} of them all six end at the same cost."
             ),
             Picture(

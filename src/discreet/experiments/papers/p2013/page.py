@@ -78,8 +78,8 @@ def _scores(number: int, data: str, budget: Budget) -> Section:
         own = runs.filter(pl.col("k") == k)
         score, groups = SCORES.get((data, k), (None, None, None, None))[:2]
         figures = [mean(own, name) for name in ("score", "il", "dr", "dld", "id", "groups")]
-        told = None if score is None else f"{score:.1f}"
-        rows.append((k, told, groups, *figures[:-1], f"{figures[-1]:.1f}"))
+        text = None if score is None else f"{score:.1f}"
+        rows.append((k, text, groups, *figures[:-1], f"{figures[-1]:.1f}"))
     counts = [mean(runs.filter(pl.col("k") == k), "groups") for k in ks(budget)]
     claims: list[tuple[str, object, object, str]] = [
         (
@@ -120,9 +120,9 @@ def _against(number: int, data: str, budget: Budget) -> Section:
     claims: list[tuple[str, object, object, str]] = []
     for k in by_k:
         published = SCORES.get((data, k))
-        told = None if published is None else f"{published[0]:g} / {published[2]:g} = {published[0] / published[2]:.2f}"
+        text = None if published is None else f"{published[0]:g} / {published[2]:g} = {published[0] / published[2]:.2f}"
         ours = f"{found[k]:.2f} / {least[k]:.2f} = {found[k] / least[k]:.2f}"
-        claims.append((f"k = {k}: GOMM / best ad-hoc grouping", told, ours, _why(data)))
+        claims.append((f"k = {k}: GOMM / best ad-hoc grouping", text, ours, _why(data)))
     reached = sum(found[k] <= least[k] + EQUAL for k in by_k)
     claims.append(
         (

@@ -108,8 +108,8 @@ def own_runs(budget: Budget) -> pl.DataFrame:
 
 
 def _setting(data: str, k: int, method: str, seed: int, params: dict[str, Any], budget: Budget) -> dict[str, Any]:
-    told = (data, k, method, bool(params)) == (FIGURE_DATA, FIGURE_K, "gomm", True)
-    said = {"data": data, "k": k, "method": method, "inner": "mdav", "seed": seed, "told": told}
+    shows_operators = (data, k, method, bool(params)) == (FIGURE_DATA, FIGURE_K, "gomm", True)
+    said = {"data": data, "k": k, "method": method, "inner": "mdav", "seed": seed, "told": shows_operators}
     return {**said, **params, **(QUICK if budget.quick else {})}
 
 

@@ -101,15 +101,15 @@ def claims_2(found: Found) -> list[Row]:
     grows, _ = _steps(found, "gil", 1, "")
     for data, best in (("census", 3), ("tarragona", 4)):
         where = {method: _least([(k, found[data, k, method]["gil"]) for k in KS]) for method in OF_PAPER}
-        told = ", ".join(f"{method} {k}" for method, k in where.items())
+        text = ", ".join(f"{method} {k}" for method, k in where.items())
         why = "none" if set(where.values()) == {best} else f"not explained; GIL grows {grows}"
-        rows.append((f"{TITLES[data]}: k of the least GIL", f"{best} for all three", told, why))
+        rows.append((f"{TITLES[data]}: k of the least GIL", f"{best} for all three", text, why))
     wins = sum(_best(found, data, k, "gil") == "recursive" for data, k in CASES)
     rows.append(("recursive has the least GIL", "yes", *_verdict(wins, LOST)))
     rows.append(("DLD falls with k", "yes", *_steps(found, "dld", -1, "chance")))
     for data in DATA:
-        told = ", ".join(f"k = {k}: {_best(found, data, k, 'dld')}" for k in KS)
-        rows.append((f"{TITLES[data]}: method with the least DLD", None, told, "the name is lost from the text"))
+        text = ", ".join(f"k = {k}: {_best(found, data, k, 'dld')}" for k in KS)
+        rows.append((f"{TITLES[data]}: method with the least DLD", None, text, "the name is lost from the text"))
     scores = [[found[data, k, method]["si"] for method in OF_PAPER] for data, k in CASES]
     spread = max(max(each) - min(each) for each in scores)
     rows.append(("SI of the three methods", "comparable", f"at most {spread:.1f} percentage points apart", "none"))
@@ -125,8 +125,8 @@ def balance(found: Found) -> Row:
             for other in ("mdav", "domes")
         ),
     )
-    told = f"another is better in both at the same k in {beaten} of {len(CASES)} cases"
-    return ("recursive balances GIL and GDR", "in an excellent way", told, LOST if beaten else "none")
+    text = f"another is better in both at the same k in {beaten} of {len(CASES)} cases"
+    return ("recursive balances GIL and GDR", "in an excellent way", text, LOST if beaten else "none")
 
 
 def count_misled(found: Found) -> int:
@@ -225,8 +225,8 @@ def figure_1(budget: Budget) -> Section:
     runs = runs_of_paper(budget)
     chart = _chart(runs, OF_PAPER, "Loss and risk at k = 3, 4, 5")
     alt = "GDR over GIL for mdav, domes and recursive on Census and Tarragona"
-    told = "The paper shows Census; its points are not available."
-    blocks: list[Block] = [Text(told), Picture("2021-figure-1", chart, alt), compare_figures([balance(medians(runs))])]
+    text = "The paper shows Census; its points are not available."
+    blocks: list[Block] = [Text(text), Picture("2021-figure-1", chart, alt), compare_figures([balance(medians(runs))])]
     return Section("Figure 1: GIL and GDR", blocks)
 
 
