@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from discreet.attack.system import Bools, Floats, Ints
+from discreet.evolution.process import State
 from discreet.kernels.arrays import Words
 from discreet.tables.primary import primary
 from discreet.tables.suppression.problem import Problem
@@ -95,6 +96,12 @@ class Plain:
 
     def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:
         return self.cost
+
+    def save(self) -> State:
+        return {"suppressed": self._suppressed.copy(), "open": self._open.copy()}
+
+    def load(self, state: State) -> None:
+        self._suppressed, self._open = np.array(state["suppressed"]), np.array(state["open"])
 
 
 def unsafe_table(rng: np.random.Generator, sizes: Any, **kind: Any) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from discreet.attack.system import Bools, Ints
+from discreet.evolution.process import State
 from discreet.kernels.arrays import Words
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem
@@ -66,6 +67,14 @@ class Pattern(Protocol):
         heat : float
             How much costlier a pattern may be, as a share of the cost, to be kept all the same.
         """
+        ...
+
+    def save(self) -> State:
+        """All that later steps depend on: the pattern, its certificates, and what was learnt by the way."""
+        ...
+
+    def load(self, state: State) -> None:
+        """Go on from a saved pattern."""
         ...
 
 

@@ -98,6 +98,8 @@ GAIN, PATIENCE, ROUNDS = 0.005, 20, 8
 OFTEN = 20
 TOUCHES = 20  # rounds of improvement of such a pattern
 BORDERS = (0.99, 0.5, 0.05)
+# From so many epochs to the next a search can be resumed.
+EPOCHS_OF_A_PHASE = 25
 # From so many columns on it takes too long to find out, by a linear program each, which requirements primaries protect.
 MANY_COLUMNS = 3_000
 
@@ -108,7 +110,7 @@ class Exact(Search[Bools]):
     A column is suppressed or not. Whether a pattern protects a requirement is the attacker's linear program; its dual
     says which sums of suppressed columns are too small. A range is asked of both sides together, however the problem
     splits it: the optimum is that of all splits. The relaxation with these cuts is solved first at the root, round by
-    round, then in the nodes of a tree, best bound first. It can be resumed after every epoch.
+    round, then in the nodes of a tree, best bound first.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ class Exact(Search[Bools]):
         self._step = _step(problem)
         self._bound = 0.0
         self._stage = "root"
-        self._idle, self._count = 0, 0
+        self._idle, self._count, self._epoch = 0, 0, 0
         self._root: tuple[float, Floats] = (0.0, problem.weight.copy())
         self._lower, self._upper = problem.primary.astype(np.float64), np.ones(len(problem))
         self._nodes: list[tuple[float, int, tuple[int, ...]]] = []
@@ -201,15 +203,29 @@ class Exact(Search[Bools]):
     def _epochs(self) -> Iterator[None]:
         """Rounds of cuts at the root until they bring little, then the nodes of the tree, best bound first."""
         while self._stage == "root":
-            self._relaxation.master.keep_basis_only()
+            self._begin_epoch()
             self._cut_root()
             self._close()
             yield
         while self._stage == "tree":
-            self._relaxation.master.keep_basis_only()
+            self._begin_epoch()
             self._solve_node()
             self._close()
             yield
+
+    def _begin_epoch(self) -> None:
+        if self._epoch % EPOCHS_OF_A_PHASE == 0:
+            self.settle()
+            self._begin_phase()
+        self._relaxation.master.keep_basis_only()
+        self._epoch += 1
+
+    def settle(self) -> State:
+        """Make everything anew from the state, which is given: the solver holds more than its basis tells."""
+        state = self._state()
+        if self._epoch:
+            self._restore(state)
+        return state
 
     def _cut_root(self) -> None:
         """Do a round of cuts at the root; begin the tree if that brings little."""
@@ -356,7 +372,9 @@ class Exact(Search[Bools]):
             "cost": self._cost,
             "bound": self._bound,
             "stage": self._stage,
-            "numbers": np.array([self._idle, self._count, self._made, int(self._next is not None)], dtype=np.int64),
+            "numbers": np.array(
+                [self._idle, self._count, self._made, self._epoch, int(self._next is not None)], dtype=np.int64
+            ),
             "root.bound": self._root[0],
             "root.reduced": self._root[1].copy(),
             "lower": self._lower.copy(),
@@ -368,7 +386,7 @@ class Exact(Search[Bools]):
             "nodes.size": np.array([len(node[2]) for node in nodes], dtype=np.int64),
             "nodes.fixed": np.array([mark for node in nodes for mark in node[2]], dtype=np.int64),
         }
-        return held | inside("relaxation", self._relaxation.save())
+        return held | inside("relaxation", self._relaxation.save()) | inside("repaired", self._protector.save())
 
     def _restore(self, state: State) -> None:
         """Go on from a saved state."""
@@ -376,8 +394,9 @@ class Exact(Search[Bools]):
         self._pattern, self._cost = held["pattern"].copy(), float(held["cost"])
         self._bound, self._stage = float(held["bound"]), str(held["stage"])
         self._kept = held["kept"].copy()
-        self._relaxation = self._relaxation.part(self._whole(np.ones(len(self._kept), dtype=np.bool_)))
-        self._idle, self._count, self._made, ahead = held["numbers"].tolist()
+        every = self._whole(np.ones(len(self._kept), dtype=np.bool_))
+        self._relaxation = Relaxation(self.problem, self._relaxation.scale).part(every)
+        self._idle, self._count, self._made, self._epoch, ahead = held["numbers"].tolist()
         self._branching = Branching(len(self._kept))
         self._root = float(held["root.bound"]), held["root.reduced"].copy()
         self._lower, self._upper = held["lower"].copy(), held["upper"].copy()
@@ -390,6 +409,7 @@ class Exact(Search[Bools]):
         self._next = nodes.pop() if ahead else None
         self._nodes = nodes
         self._relaxation.load(part("relaxation", state))
+        self._protector.load(part("repaired", state))
 
 
 def _possible(problem: Problem, hopeless: Ints | None) -> tuple[Problem, int]:

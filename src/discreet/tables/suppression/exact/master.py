@@ -247,8 +247,9 @@ class Relaxation:
             "upper": self.master.upper.copy(),
         }
 
-    def load(self, held: dict[str, Any]) -> None:
+    def load(self, state: State) -> None:
         """Go on from a saved state."""
+        held: dict[str, Any] = dict(state)
         ends = np.cumsum(held["sizes"])[:-1]
         columns, coefficients = np.split(held["columns"], ends), np.split(held["coefficients"], ends)
         self.pool = Pool()

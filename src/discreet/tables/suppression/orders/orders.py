@@ -336,10 +336,12 @@ class Orders(Search[Bools]):
     def _state(self) -> State:
         counts = np.array([self._births, self._improved, self._alike], dtype=np.int64)
         first = np.array(self._first, dtype=np.float64)
-        return inside("search", self._search.save()) | {"counts": counts, "first": first}
+        parts = inside("search", self._search.save()) | inside("pattern", self._pattern.save())
+        return parts | {"counts": counts, "first": first}
 
     def _restore(self, state: State) -> None:
         self._search.load(part("search", state))
+        self._pattern.load(part("pattern", state))
         self._births, self._improved, self._alike = np.asarray(state["counts"]).tolist()
         self._first = np.asarray(state["first"]).tolist()
 

@@ -58,9 +58,10 @@ class NetworkSearch(PatternSearch):
         self._repairs = max(1, WORK_OF_AN_EPOCH // (problem.requirements + len(problem) // 4 + 1))
         self._constructions = starts + (previous is not None)
         self._constructed, self._epoch = 0, 0
-        # Branch and cut beside the repairs, and the pattern it was begun with.
+        # Branch and cut beside the repairs, the pattern it was begun with, and its state when the phase began.
         self._exact: Exact | None = None
         self._exact_from: Bools | None = None
+        self._exact_state: State | None = None
 
     @property
     def bound(self) -> float | None:
@@ -81,6 +82,7 @@ class NetworkSearch(PatternSearch):
             self._constructed += 1
         while True:
             if self._epoch % EPOCHS_OF_A_PHASE == 0:
+                self._exact_state = None if self._exact is None else self._exact.settle()
                 self._begin_phase()
             if self._is_proving and self._epoch % 2 == 1:
                 self._prove()
@@ -150,8 +152,8 @@ class NetworkSearch(PatternSearch):
         state = super()._state() | inside("pattern", self.pattern.save())
         state |= {"constructed": self._constructed, "epoch": self._epoch}
         state |= {"permutations": randomness.to_text(self._permutations)}
-        if self._exact is not None and self._exact_from is not None:
-            state |= inside("exact", self._exact.save()) | {"exact_from": self._exact_from}
+        if self._exact_state is not None and self._exact_from is not None:
+            state |= inside("exact", self._exact_state) | {"exact_from": self._exact_from}
         return state
 
     def _restore(self, state: State) -> None:
@@ -160,8 +162,9 @@ class NetworkSearch(PatternSearch):
         self.pattern.load(part("pattern", state))
         self._constructed, self._epoch = int(held["constructed"]), int(held["epoch"])
         randomness.from_text(self._permutations, str(held["permutations"]))
-        self._exact = self._exact_from = None
+        self._exact = self._exact_from = self._exact_state = None
         if "exact_from" in held:
             self._exact_from = held["exact_from"].astype(np.bool_)
             self._exact = self._begin_proof(self._exact_from)
-            self._exact.load(part("exact", state))
+            self._exact_state = part("exact", state)
+            self._exact.load(inside("phase", self._exact_state) | {"since": 0})
