@@ -12,6 +12,7 @@ from discreet.kernels.partitions.groups import within_sse
 from discreet.microdata.memetic.regions import best_cover
 from discreet.microdata.method import Run
 from discreet.microdata.set_partitioning.exact import Exact, lower_bound
+from evolution.searches import same
 
 Floats = NDArray[np.float64]
 
@@ -134,3 +135,21 @@ def test_the_cover_is_the_best_of_the_given_groups() -> None:
     )
     assert selection.cost == pytest.approx(least)
     assert selection.bound <= least * (1 + 1e-9)
+
+
+def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None:
+    """On data for which all stages are needed, branch and bound too."""
+    points = np.random.default_rng(0).normal(size=(16, 8))
+    whole = Exact().search(points, 3, Run())
+    kept = [(whole.save(), whole.cost, whole.bound)]
+    stages = {whole._stage}
+    for _ in whole.epochs():
+        kept.append((whole.save(), whole.cost, whole.bound))
+        stages.add(whole._stage)
+    assert stages == {"relax", "dive", "tighten", "branch", "done"}
+    for done, (state, cost, bound) in enumerate(kept):
+        resumed = Exact().search(points, 3, Run())
+        resumed.load(state)
+        assert (resumed.cost, resumed.bound) == (cost, bound)
+        assert len(list(resumed.epochs())) == len(kept) - 1 - done
+        same(resumed.save(), whole.save())

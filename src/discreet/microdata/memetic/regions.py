@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.kernels.memetic.pool import Pool, inside, region
 from discreet.kernels.partitions.groups import group_costs
 from discreet.microdata.method import Labels, Points, renumber
-from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, Evidence
+from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, DualBound
 from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets
 from discreet.microdata.set_partitioning.relaxation import PricingResult, Relaxation
 
@@ -149,7 +149,7 @@ def best_cover(
     weights = relaxation.inner_weights
     reduced = columns.reduced_costs(relaxation.inner_duals) + relaxation.sets.weigh(columns, weights, n)
     binding = relaxation.sets.take(np.flatnonzero(weights > 0))
-    cover = Cover(columns, n, Evidence(relaxation.bound, reduced, binding), best)
+    cover = Cover(columns, n, DualBound(relaxation.bound, reduced, binding), best)
     while not cover.finished and steps < work:
         cover.advance()
         steps += 1

@@ -270,7 +270,7 @@ WIDENING = 4
 NODES_BEFORE_WIDENING = 100
 
 
-class Evidence(NamedTuple):
+class DualBound(NamedTuple):
     """What is known of groups: a lower bound, and what a partition with a group costs beyond it at least."""
 
     bound: float
@@ -287,15 +287,15 @@ class Cover:
         The groups.
     n : int
         Number of records.
-    evidence : Evidence
+    dual_bound : DualBound
         From a relaxation over these groups or more.
     incumbent : array of int
         Groups that are a partition.
     """
 
-    def __init__(self, columns: Columns, n: int, evidence: Evidence, incumbent: Ints) -> None:
-        self.columns, self._n, self._evidence = columns, n, evidence
-        self.best, self.cost, self.bound = incumbent, float(columns.costs[incumbent].sum()), evidence.bound
+    def __init__(self, columns: Columns, n: int, dual_bound: DualBound, incumbent: Ints) -> None:
+        self.columns, self._n, self._dual_bound = columns, n, dual_bound
+        self.best, self.cost, self.bound = incumbent, float(columns.costs[incumbent].sum()), dual_bound.bound
         self._width = FIRST_GROUPS_PER_RECORD
         self._chosen, self._otherwise = incumbent, np.inf
         self._tree: Tree | None = None
@@ -323,7 +323,7 @@ class Cover:
 
     def _plant(self) -> None:
         """Begin a tree with groups that may be in a better partition."""
-        bound, reduced, sets = self._evidence
+        bound, reduced, sets = self._dual_bound
         open_ = np.flatnonzero(reduced <= self.cost * (1 + TOLERANCE) - bound)
         chosen = open_
         if len(open_) > MOST_GROUPS_PER_RECORD * self._n:
@@ -336,8 +336,8 @@ class Cover:
     def save(self) -> State:
         """All that the next nodes depend on."""
         held: State = {"members": self.columns.members, "starts": self.columns.starts, "costs": self.columns.costs}
-        held |= {"evidence_bound": self._evidence.bound, "reduced": self._evidence.reduced}
-        held |= {"set_members": self._evidence.sets.members, "set_starts": self._evidence.sets.starts}
+        held |= {"dual_bound": self._dual_bound.bound, "reduced": self._dual_bound.reduced}
+        held |= {"set_members": self._dual_bound.sets.members, "set_starts": self._dual_bound.sets.starts}
         held |= {"best": self.best, "bound": self.bound, "width": self._width, "nodes": self._nodes}
         held |= {"chosen": self._chosen, "otherwise": self._otherwise}
         if self._tree is not None:
@@ -350,7 +350,7 @@ def restore_cover(state: State, n: int) -> Cover:
     held: dict[str, Any] = dict(state)
     columns = Columns(held["members"], held["starts"], held["costs"])
     sets = OddSets(held["set_members"], held["set_starts"])
-    cover = Cover(columns, n, Evidence(float(held["evidence_bound"]), held["reduced"], sets), held["best"])
+    cover = Cover(columns, n, DualBound(float(held["dual_bound"]), held["reduced"], sets), held["best"])
     cover.bound, cover._width, cover._nodes = float(held["bound"]), int(held["width"]), int(held["nodes"])
     cover._chosen, cover._otherwise = held["chosen"], float(held["otherwise"])
     tree = part("tree", state)

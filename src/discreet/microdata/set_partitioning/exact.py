@@ -15,7 +15,7 @@ from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.space.lists import near_sums
 from discreet.microdata.method import Labels, Method, Points, Run, split_large
-from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, Evidence, dive, restore_cover
+from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, DualBound, dive, restore_cover
 from discreet.microdata.set_partitioning.columns import Floats, Ints, columns_of, labels_of, share_costs
 from discreet.microdata.set_partitioning.pricing import GroupPricer, nearest_bound
 from discreet.microdata.set_partitioning.relaxation import Relaxation
@@ -201,7 +201,7 @@ class ExactSearch(Search[Ints]):
         columns = columns.join(own.take(missing))
         reduced = columns.reduced_costs(duals) + sets.weigh(columns, weights, n)
         binding = sets.take(np.flatnonzero(weights > 0))
-        return Cover(columns, n, Evidence(relaxation.bound, reduced, binding), np.sort(incumbent))
+        return Cover(columns, n, DualBound(relaxation.bound, reduced, binding), np.sort(incumbent))
 
     def offer(self, labels: Ints) -> None:
         """Take a partition if it is better."""
