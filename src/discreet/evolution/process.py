@@ -108,10 +108,6 @@ class Search(ABC, Generic[Answer_co]):
             self._generator = self._count_epochs()
         return self._generator
 
-    def advance(self) -> None:
-        """Do one epoch, if there is any."""
-        next(self.epochs(), None)
-
     def save(self) -> State:
         """The state at the beginning of the phase under way, and how many epochs to do again."""
         phase = self._state() if self._phase_state is None else self._phase_state
@@ -170,22 +166,6 @@ class Finished(Generic[Answer_co]):
 
     def load(self, state: State) -> None:
         """Stay as it is."""
-
-
-class Advancing:
-    """Turns a process that has `advance` into one that has `epochs`, until all are generators."""
-
-    @property
-    def bound(self) -> float | None:
-        """Nothing is known."""
-        return None
-
-    def epochs(self) -> Iterator[None]:
-        """One call of `advance` for each epoch."""
-        process = cast("Any", self)
-        while not process.finished:
-            process.advance()
-            yield
 
 
 def inside(name: str, state: State) -> State:

@@ -177,7 +177,7 @@ def test_a_resumed_run_is_the_same_run(variant: str, rng: np.random.Generator, s
         second = Orders(method, flows(problem), seed)
     second.load(first.save())
     while second.evaluations < whole.evaluations:
-        second.advance()
+        next(second.epochs(), None)
     assert second.cost == whole.cost
     assert np.array_equal(second.answer(), whole.answer())
     assert np.array_equal(second.order(), whole.order())
@@ -288,7 +288,7 @@ def test_the_reasons_to_stop(method: OrderSearch, most: int) -> None:
     process = Orders(method, protector, 1)
     assert process.cost == np.inf
     while not process.finished:
-        process.advance()
+        next(process.epochs(), None)
     assert process.evaluations <= most
     if method.variant == "ga-swap":
         assert process.evaluations >= ALIKE_BIRTHS
