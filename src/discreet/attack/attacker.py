@@ -18,10 +18,10 @@ from discreet.attack.grid import grid_of
 from discreet.attack.network import Network, networks
 from discreet.attack.program import Program
 from discreet.attack.proofs import Proofs
-from discreet.attack.system import Bools, Floats, Ints, System, system_of
+from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
 from discreet.kernels.propagation import propagate
 from discreet.kernels.unpicking import unpick
-from discreet.solvers.tolerances import LEVEL, WHOLE
+from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.table import Table
 
 Tell = Callable[[float], None]
@@ -99,7 +99,7 @@ class Attacker:
         full = system_of(table, hidden, self.centre, implied=True)
         self.cells = full.cells
         self.scale = _scale(table)
-        lo, hi = _units(full.lo, self.scale), _units(full.hi, self.scale)
+        lo, hi = to_units(full.lo, self.scale), to_units(full.hi, self.scale)
         given = unpick(full.starts, full.columns, full.by_starts, full.by_rows, np.ones(len(full), np.bool_))
         lo[given], hi[given] = 0.0, 0.0
         # Bounds that nothing can exceed: what is proven to reach them needs no solver.
@@ -110,7 +110,7 @@ class Attacker:
         self.whole, self.is_rounded = parts is not None, False
         if parts is not None:
             self.scale *= parts
-            finer = _units(lo, parts), _units(hi, parts)
+            finer = to_units(lo, parts), to_units(hi, parts)
             lo, hi = np.ceil(finer[0]), np.floor(finer[1])
             self.is_rounded = bool((lo != finer[0]).any() or (hi != finer[1]).any())
             least, most = np.maximum(least * parts, lo), np.minimum(most * parts, hi)
@@ -155,10 +155,10 @@ class Attacker:
             Listens to how much of the work is done.
         """
         n = len(self.cells)
-        wanted_down = np.full(n, np.inf) if exact else _units(down, self.scale)
-        wanted_up = np.full(n, np.inf) if exact else _units(up, self.scale)
+        wanted_down = np.full(n, np.inf) if exact else to_units(down, self.scale)
+        wanted_up = np.full(n, np.inf) if exact else to_units(up, self.scale)
         if self.whole:
-            wanted_down, wanted_up = _raised(wanted_down), _raised(wanted_up)
+            wanted_down, wanted_up = _round_up(wanted_down), _round_up(wanted_up)
         # More than the single relations allow is not to be had: what is wanted ends there, and is then known exactly.
         capped_down, capped_up = np.minimum(wanted_down, -self.least), np.minimum(wanted_up, self.most)
         sizes = np.abs(self.centre[self.cells]) * self.scale
@@ -171,7 +171,7 @@ class Attacker:
             if flat.any():
                 self._flow(columns[flat], signs, flat, proofs, exact=exact)
             if (~flat).any():
-                levels = _units(down, self.scale), _units(up, self.scale)
+                levels = to_units(down, self.scale), to_units(up, self.scale)
                 self._solve(columns, flat, proofs, levels, exact=exact, tell=tell)
         slack = LEVEL * np.maximum(1.0, sizes)
         stuck_up = (proofs.up < wanted_up - slack) | exact
@@ -370,25 +370,14 @@ def _scale(table: Table) -> float:
 def _parts(lo: Floats, hi: Floats, least: Floats, most: Floats) -> int | None:
     """The fewest parts of a unit in which bounds can be rounded inwards and cut off nothing that can be reached."""
     for parts in PARTS:
-        low, high = np.ceil(_units(lo, parts)), np.floor(_units(hi, parts))
+        low, high = np.ceil(to_units(lo, parts)), np.floor(to_units(hi, parts))
         slack = LEVEL * np.maximum(1.0, np.where(np.isfinite(lo), -lo, 0.0) + np.where(np.isfinite(hi), hi, 0.0))
         if (low <= least * parts + slack).all() and (high >= most * parts - slack).all():
             return parts
     return None
 
 
-def _units(amounts: Floats, scale: float) -> Floats:
-    """Amounts in units of the last decimal; those that are whole numbers of them but for rounding, exactly."""
-    scaled = amounts * scale
-    if scale == 1.0:
-        return scaled.copy()
-    near = np.rint(scaled)
-    finite = np.isfinite(scaled)
-    off = np.abs(np.subtract(scaled, near, out=np.zeros_like(scaled), where=finite))
-    return np.where(finite & (off <= WHOLE * np.maximum(1.0, np.abs(scaled))), near, scaled)
-
-
-def _raised(wanted: Floats) -> Floats:
+def _round_up(wanted: Floats) -> Floats:
     """The next whole number, unless it is one but for rounding."""
     finite = np.where(np.isfinite(wanted), wanted, 0.0)
     return np.where(np.isfinite(wanted), np.ceil(finite - LEVEL * np.maximum(1.0, finite)), wanted)

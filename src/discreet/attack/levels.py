@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 
 Floats = NDArray[np.float64]
 
-TOLERANCE = 1e-9
 PROTECTED, PUBLISHED, EXPOSED, NARROW, UNJUDGED = "protected", "published", "exposed", "too narrow", ""
 
 
@@ -52,7 +52,7 @@ def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
     bare = judged & (down + up + width == 0)
     width[bare] = unit
     # Well beyond what counts as reached, be it in parts of the value or of the level.
-    more = np.maximum(_slack(table), TOLERANCE * np.maximum(down, up))
+    more = np.maximum(_slack(table), LEVEL * np.maximum(down, up))
     beyond = np.where(judged & strict & ~bare, 10 * more, 0.0)
     seek_down, seek_up = down + beyond, up + beyond
     wide = judged & (width > down + up)
@@ -77,4 +77,4 @@ def verdicts(table: Table, levels: Levels, cells: NDArray[np.int64], down: Float
 
 
 def _slack(table: Table) -> Floats:
-    return TOLERANCE * np.maximum(1.0, np.abs(np.nan_to_num(table.value)))
+    return LEVEL * np.maximum(1.0, np.abs(np.nan_to_num(table.value)))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from discreet.solvers.tolerances import WHOLE
 from discreet.tabular.relations import Relations
 from discreet.tabular.table import Table
 
@@ -128,6 +129,14 @@ def system_of(table: Table, hidden: Bools, centre: Floats | None = None, *, impl
         lo,
         hi,
     )
+
+
+def to_units(amounts: Floats, scale: float) -> Floats:
+    """Amounts in units of the last decimal; those that are whole numbers of them but for rounding, exactly."""
+    scaled = amounts * scale
+    finite = np.isfinite(scaled)
+    near = np.where(finite, np.rint(scaled), 0.0)
+    return np.where(finite & (np.abs(scaled - near) <= WHOLE * np.maximum(1.0, np.abs(scaled))), near, scaled)
 
 
 def _system(

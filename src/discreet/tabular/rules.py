@@ -44,8 +44,8 @@ def dominance(n: int, k: float) -> Rule:
     """The n largest together are more than k percent of the total."""
 
     def judge(table: Table) -> Verdict:
-        together = _tops(table, n, f"({n},{k:g})-dominance").sum(axis=1)
-        return together > k / 100.0 * table.value + _slack(table), 100.0 / k * together - table.value
+        tops = _tops(table, n, f"({n},{k:g})-dominance")
+        return is_dominated(table.value, tops, n, k), 100.0 / k * tops.sum(axis=1) - table.value
 
     return Rule("dominance", f"the {n} largest above {k:g} % of the total", judge)
 
@@ -67,7 +67,7 @@ def request(k: float) -> Rule:
     def judge(table: Table) -> Verdict:
         asked = _require(table, "asked", "request")
         _refuse_negatives(table, "request")
-        return (asked > 0) & (asked > k / 100.0 * table.value + _slack(table)), 100.0 / k * asked - table.value
+        return (asked > 0) & (asked > k / 100.0 * table.value + _slack(table.value)), 100.0 / k * asked - table.value
 
     return Rule("request", f"above {k:g} % from one who asked for protection", judge)
 
@@ -86,14 +86,26 @@ def _estimate(name: str, share: float, coalition: int, words: str) -> Rule:
         tops = _tops(table, coalition + 1, f"the {name}% rule" if name == "p" else "the prior-posterior rule")
         rest = table.value - tops.sum(axis=1)
         wanted = share * tops[:, 0]
-        return rest < wanted - _slack(table), wanted - rest
+        return is_estimated(table.value, tops, share, coalition), wanted - rest
 
     return Rule(name, words, judge)
 
 
-def _slack(table: Table) -> Floats:
+def is_dominated(value: Floats, tops: Floats, n: int, k: float) -> NDArray[np.bool_]:
+    """Whether the n largest of the contributions to each value, in falling order, are above k percent of it."""
+    found: NDArray[np.bool_] = tops[:, :n].sum(axis=1) > k / 100.0 * value + _slack(value)
+    return found
+
+
+def is_estimated(value: Floats, tops: Floats, share: float, coalition: int) -> NDArray[np.bool_]:
+    """Whether the next largest, so many together, could estimate the largest contribution to within a share of it."""
+    found: NDArray[np.bool_] = value - tops[:, : coalition + 1].sum(axis=1) < share * tops[:, 0] - _slack(value)
+    return found
+
+
+def _slack(value: Floats) -> Floats:
     """By how much sums of decimal numbers may miss each other: their last bits."""
-    slack: Floats = 1e-12 * np.abs(table.value)
+    slack: Floats = 1e-12 * np.abs(value)
     return slack
 
 

@@ -76,9 +76,8 @@ def audit(
     from discreet.attack.unpicking import unpick
     from discreet.tabular.files.formats import table_from
     from discreet.verification.certificate import Certifier
-    from discreet.verification.insiders import exposed_to
+    from discreet.verification.disclosures import exposed_to, unsafe_sums
     from discreet.verification.pattern import centre_of, patterned
-    from discreet.verification.sums import unsafe_sums
     from discreet.verification.verdict import Audit
 
     tell = progress or silent

@@ -14,6 +14,7 @@ from scipy.sparse import csc_array, eye_array, hstack
 from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.solvers.highs import LinearProgram, Matrix
+from discreet.solvers.tolerances import PRINTED
 from discreet.tabular.files import codevalue
 from discreet.tabular.files.formats import read_table
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
@@ -87,9 +88,6 @@ def _matched(table: Table, other: Table, pattern: Path) -> NDArray[np.int32]:
 
 Floats = NDArray[np.float64]
 
-# What a relation may be off by without a contradiction, in parts of the largest value.
-TOLERANCE = 1e-7
-
 
 def centre_of(table: Table) -> Floats:
     """Values for all cells that fit the published ones, the relations and the bounds.
@@ -118,7 +116,7 @@ def centre_of(table: Table) -> Floats:
     inside = unknown[relations.cells]
     rows, which = np.unique(relations.rows[inside], return_inverse=True)
     rest = -relations.residuals(np.nan_to_num(table.value))[rows]
-    found, missed = _fitted(
+    found, missed = _fit(
         which,
         number[relations.cells[inside]],
         relations.coefficients[inside],
@@ -127,7 +125,7 @@ def centre_of(table: Table) -> Floats:
         table.upper[cells],
     )
     scale = max(1.0, float(np.abs(np.nan_to_num(table.value)).max(initial=1.0)))
-    wrong = rows[missed > TOLERANCE * scale]
+    wrong = rows[missed > PRINTED * scale]
     if len(wrong):
         names = itemize([table.relation_name(int(row)) for row in wrong])
         raise InputError(
@@ -139,7 +137,7 @@ def centre_of(table: Table) -> Floats:
     return centre
 
 
-def _fitted(
+def _fit(
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
     coefficients: Floats,

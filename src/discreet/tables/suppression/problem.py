@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.attack.attacker import Attacker
-from discreet.attack.levels import TOLERANCE, levels_of
+from discreet.attack.levels import levels_of
 from discreet.attack.network import networks
-from discreet.attack.system import Bools, Floats, Ints, System, system_of
-from discreet.solvers.tolerances import WHOLE
+from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
+from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.table import FIXED, PRIMARY, Table
 
 BEYOND = 1e-7
@@ -239,7 +239,7 @@ def problem_of(
     able &= primary | (table.upper > table.lower)
     scale = 1.0 if table.decimals is None else 10.0**table.decimals
     system = system_of(table, able)
-    lo, hi = units(system.lo, scale), units(system.hi, scale)
+    lo, hi = to_units(system.lo, scale), to_units(system.hi, scale)
     system = system.within(lo, hi)
     levels = levels_of(table, secondaries=False, strict=strict)
     # What must be exceeded is aimed at beyond what the audit takes for rounding.
@@ -248,7 +248,7 @@ def problem_of(
     columns = np.flatnonzero(primary[system.cells])
     cells = system.cells[columns]
     down, up, width = (
-        units(amounts[cells], scale) for amounts in (levels.down + beyond, levels.up + beyond, levels.width)
+        to_units(amounts[cells], scale) for amounts in (levels.down + beyond, levels.up + beyond, levels.width)
     )
     below, above = -lo[columns], hi[columns]
     slack = _slack(table, cells, scale)
@@ -319,7 +319,7 @@ def _inside(room: Floats, slack: Floats) -> Floats:
 
 def _slack(table: Table, cells: Ints, scale: float) -> Floats:
     """What the audit takes for rounding in cells of a table, in units."""
-    return TOLERANCE * np.maximum(1.0, np.abs(table.value[cells])) * scale
+    return LEVEL * np.maximum(1.0, np.abs(table.value[cells])) * scale
 
 
 def _tasks(
@@ -331,14 +331,6 @@ def _tasks(
     level, needed = np.concatenate([up, down]), np.concatenate([need_up, need_down])
     asked = level > 0
     return cell[asked], side[asked], level[asked], needed[asked]
-
-
-def units(amounts: Floats, scale: float) -> Floats:
-    """Amounts in units of the last decimal; those that are whole numbers of them but for rounding, exactly."""
-    scaled = amounts * scale
-    finite = np.isfinite(scaled)
-    near = np.where(finite, np.rint(scaled), 0.0)
-    return np.where(finite & (np.abs(scaled - near) <= WHOLE * np.maximum(1.0, np.abs(scaled))), near, scaled)
 
 
 def settle_ranges(problem: Problem, cells: Ints | None = None) -> tuple[Problem, Ints]:
@@ -375,7 +367,7 @@ def _short(attacker: Attacker, problem: Problem, looked_at: Bools) -> Bools:
         mine = looked_at[problem.cell] & (problem.side == side)
         wanted[problem.cell[mine]] = problem.level[mine] / problem.scale
     reach = attacker.reach(down, up)
-    slack = TOLERANCE * np.maximum(1.0, np.abs(problem.table.value[problem.system.cells]))
+    slack = LEVEL * np.maximum(1.0, np.abs(problem.table.value[problem.system.cells]))
     return (reach.down < down - slack) | (reach.up < up - slack)
 
 
@@ -385,4 +377,4 @@ def _rooms(attacker: Attacker, problem: Problem, ranges: Bools) -> tuple[Floats,
     wanted = np.zeros(len(problem))
     wanted[columns] = problem.width[ranges] / problem.scale
     reach = attacker.reach(wanted, wanted)
-    return units(reach.down[columns], problem.scale), units(reach.up[columns], problem.scale)
+    return to_units(reach.down[columns], problem.scale), to_units(reach.up[columns], problem.scale)
