@@ -82,7 +82,7 @@ def full_lp(problem: Problem) -> tuple[float, float, str]:
     start = time.process_time()
     program = LinearProver(problem.system, np.empty(0, dtype=np.int64))
     lo, hi, nothing = problem.system.lo, problem.system.hi, np.zeros(len(problem))
-    hidden, open_ = problem.primary.copy(), np.ones(problem.tasks, dtype=np.bool_)
+    hidden, open_ = problem.primary.copy(), np.ones(problem.requirements, dtype=np.bool_)
     for task in problem.by_level().tolist():
         if not open_[task]:
             continue

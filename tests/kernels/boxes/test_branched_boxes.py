@@ -20,7 +20,7 @@ def test_the_cells_of_a_box_alone_can_make_the_moves_it_is_said_to_prove(seed: i
     lo[cells], hi[cells], hidden[cells] = problem.system.lo, problem.system.hi, problem.primary
     up, down = np.full(n, -1), np.full(n, -1)
     up[cells], down[cells] = problem.requirements_by_column()
-    by = np.full(problem.tasks, -1)
+    by = np.full(problem.requirements, -1)
     lookup = table.places.lookup
     assert lookup is not None
     starts, found = branched_boxes(

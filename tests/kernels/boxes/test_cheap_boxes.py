@@ -32,7 +32,7 @@ class Run:
         up, down = np.full(n, -1), np.full(n, -1)
         up[self.cells[problem.side > 0]] = np.flatnonzero(problem.side > 0)
         down[self.cells[problem.side < 0]] = np.flatnonzero(problem.side < 0)
-        self.by = np.full(problem.tasks, -1)
+        self.by = np.full(problem.requirements, -1)
         self.boxes = cheap_boxes(
             grid.codes, grid.strides, grid.lookup, grid.line, grid.sign, grid.starts, grid.members, self.lo, self.hi,
             self.weight, self.hidden, self.cells, problem.side, problem.level, up, down, order, self.by, budget,
@@ -60,7 +60,7 @@ class Run:
 def _problem(rng: np.random.Generator) -> Problem | None:
     made = random_table(rng, int(rng.integers(2, 5)), hierarchical=bool(rng.integers(2)), zeros=0.2, complete=True)
     problem = problem_of(primary(made, p=15, threshold=2))
-    return problem if problem.tasks else None
+    return problem if problem.requirements else None
 
 
 @given(generators)
@@ -69,7 +69,7 @@ def test_the_first_box_is_the_cheapest_of_all(rng: np.random.Generator) -> None:
     problem = _problem(rng)
     if problem is None:
         return
-    task = int(rng.integers(problem.tasks))
+    task = int(rng.integers(problem.requirements))
     run = Run(problem, np.array([task]))
     cost = run.cheapest(int(run.cells[task]), int(problem.side[task]), float(problem.level[task]))
     if np.isinf(cost):

@@ -32,7 +32,7 @@ class Plain:
 
     def start(self, suppressed: Bools | None = None) -> None:
         self._suppressed = self.problem.primary | (False if suppressed is None else suppressed)
-        self._open = np.ones(self.problem.tasks, dtype=np.bool_)
+        self._open = np.ones(self.problem.requirements, dtype=np.bool_)
 
     @property
     def suppressed(self) -> Bools:

@@ -17,7 +17,7 @@ def test_what_a_branched_box_protects_stands_the_audit(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = tree_table(rng, 3)
     problem = problem_of(table)
-    suppressed, proofs = problem.primary.copy(), Certificates(len(problem), problem.tasks)
+    suppressed, proofs = problem.primary.copy(), Certificates(len(problem), problem.requirements)
     Branches(problem).protect(suppressed, proofs, problem.by_level())
     for task in np.flatnonzero(proofs.number >= 0).tolist():
         assert suppressed[proofs.cells(task)].all()
@@ -42,7 +42,7 @@ def test_they_are_found_for_sub_totals() -> None:
         status, level = np.zeros(len(table), np.uint8), np.zeros(len(table))
         status[cells], level[cells] = PRIMARY, 1.0
         problem = problem_of(table.but(status=status, upl=level, lpl=level))
-        proofs = Certificates(len(problem), problem.tasks)
+        proofs = Certificates(len(problem), problem.requirements)
         Branches(problem).protect(problem.primary.copy(), proofs, problem.by_level())
         found += int((proofs.number >= 0).any())
     assert found >= 5

@@ -41,7 +41,7 @@ def _problem(table: Table, share: float, rng: np.random.Generator) -> Problem | 
     status = flagged.status.copy()
     status[(status == SAFE) & (rng.random(len(status)) < share)] = FIXED
     problem = problem_of(flagged.but(status=status))
-    return problem if problem.tasks else None
+    return problem if problem.requirements else None
 
 
 @given(tables(most=5), st.sampled_from([0.0, 0.2]), st.integers(0, 2**32 - 1))

@@ -21,7 +21,7 @@ from random_tables import tables
 
 def _problem(table: Table) -> Problem | None:
     problem = problem_of(primary(table, p=15, threshold=2))
-    return problem if problem.tasks else None
+    return problem if problem.requirements else None
 
 
 def _objective(moves: Floats, price: Floats, wish: Floats, reward: float, cell: int) -> float:

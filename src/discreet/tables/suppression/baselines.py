@@ -23,8 +23,8 @@ ROUNDS = 12
 def marginal(pattern: Pattern) -> Bools:
     """Suppress the margins of every line with an exposed primary cell, their own margins next, until all are safe.
 
-    The method of last resort: quick to explain, and dear. Where margins do not help, whole lines go; where these do not
-    help either, the pattern does what can be done.
+    The method of last resort: quick to explain, and costly. Where margins do not help, whole lines go; where these do
+    not help either, the pattern does what can be done.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
-"""A first safe pattern: for each task the cheapest box of cells that proves it.
+"""A first safe pattern by boxes: for each requirement the cheapest box of cells that can move with its cell.
 
-Boxes along the branches of hierarchies, for unsafe sub-totals that plain boxes cannot move.
+A box has two codes of one equation on each axis; along the branches of hierarchies there are boxes also for unsafe
+sub-totals, which plain boxes cannot move.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.problem import Problem
 from discreet.tabular.dimension import Dimension
 
-BUDGET = 3_000
+# How many boxes are tried for a requirement at most.
+BOX_BUDGET = 3_000
 
 
 class Wanted(NamedTuple):
@@ -28,17 +30,17 @@ class Wanted(NamedTuple):
     hi: Floats
     weight: Floats
     hidden: Bools  # grows as boxes are found
-    cells: Ints  # task: its cell
+    cells: Ints  # requirement: its cell
     sides: Ints
     levels: Floats
-    up: Ints  # cell: its task upwards, −1 if none
+    up: Ints  # cell: its requirement upwards, −1 if none
     down: Ints
     order: Ints
-    by: Ints  # task: its box; −1 if it has none
+    by: Ints  # requirement: its box; −1 if it has none
 
 
 class Boxing(ABC):
-    """Finds boxes for tasks of a problem; how, is for others to say.
+    """Finds boxes for requirements of a problem; how, is for others to say.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ class Boxing(ABC):
         suppressed, certificates : array of bool, Certificates
             The pattern.
         order : array of int
-            The tasks to protect.
+            The requirements to protect.
         able : array of bool, optional
             Which columns may be in a box.
         """
@@ -94,10 +96,10 @@ class Boxing(ABC):
         suppressed |= hidden[cells]
         proven = np.flatnonzero((by >= 0) & (certificates.number < 0))
         proven = proven[np.argsort(by[proven], kind="stable")]
-        for tasks in np.split(proven, np.flatnonzero(np.diff(by[proven])) + 1):
-            if len(tasks):
-                columns = self._number[boxes[int(by[tasks[0]])]]
-                certificates.add(columns[~problem.primary[columns]], tasks)
+        for requirements in np.split(proven, np.flatnonzero(np.diff(by[proven])) + 1):
+            if len(requirements):
+                columns = self._number[boxes[int(by[requirements[0]])]]
+                certificates.add(columns[~problem.primary[columns]], requirements)
 
     @abstractmethod
     def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
@@ -116,13 +118,13 @@ class Boxes(Boxing):
         if grid is None:
             return []
         return cheap_boxes(
-            grid.codes, grid.strides, grid.lookup, grid.line, grid.sign, grid.starts, grid.members, *wanted, BUDGET
+            grid.codes, grid.strides, grid.lookup, grid.line, grid.sign, grid.starts, grid.members, *wanted, BOX_BUDGET
         )
 
 
-# How many moves are tried for a task at most, and how many cells a box may have.
+# How many moves are tried for a requirement at most, and how many cells a box may have.
 BRANCH_BUDGET = 10_000
-LARGEST = 4_096
+LARGEST_BOX = 4_096
 
 
 class Branches(Boxing):
@@ -142,7 +144,7 @@ class Branches(Boxing):
         if not self.usable:
             return
         self._parents, self._depths, self._leaves = _trees(table.dimensions)
-        self.usable = bool(np.prod(2.0 * self._depths.max(axis=1) + 1) <= LARGEST)
+        self.usable = bool(np.prod(2.0 * self._depths.max(axis=1) + 1) <= LARGEST_BOX)
         self._codes = table.codes.astype(np.int64)
 
     def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:

@@ -1,7 +1,4 @@
-"""The cell suppression problem: the cells that may be suppressed, what each costs, and what must be protected.
-
-Which unsafe cells can be protected at all, and how their ranges are split so that they can.
-"""
+"""The cell suppression problem: the cells that may be suppressed, what each costs, and what must be protected."""
 
 from __future__ import annotations
 
@@ -38,8 +35,8 @@ SIZE_CLASSES = SizeClasses()
 class Problem:
     """Find the cheapest set of further cells to suppress.
 
-    A pattern protects a task if its cell can move to its side by its level, in a table that fits everything published:
-    with deviations M d = 0, lo ≤ d ≤ hi, of suppressed cells only. Amounts are in units of the last decimal.
+    A pattern protects a requirement if its cell can move to its side by its level, in a table that fits everything
+    published: with deviations M d = 0, lo ≤ d ≤ hi, of suppressed cells only. Amounts are in units of the last decimal.
 
     Attributes
     ----------
@@ -52,7 +49,7 @@ class Problem:
     weight
         What the suppression of each column costs; 0 for primary ones.
     cell, side, level
-        The tasks: a column, 1 for up or −1 for down, and how far.
+        The requirements: a column, 1 for up or −1 for down, and how far.
     scale
         Units of the last decimal in one unit of the table.
     needed
@@ -79,11 +76,6 @@ class Problem:
 
     @property
     def requirements(self) -> int:
-        """How many requirements there are."""
-        return len(self.cell)
-
-    @property
-    def tasks(self) -> int:
         """How many requirements there are."""
         return len(self.cell)
 
@@ -118,28 +110,28 @@ class Problem:
         return float(self.weight[suppressed & ~self.primary].sum())
 
     def by_level(self) -> Ints:
-        """The tasks by falling level: those that need most first."""
+        """The requirements by falling level: those that need most first."""
         return np.argsort(-self.level, kind="stable").astype(np.int64)
 
     def without(self, cells: Ints) -> Problem:
-        """The problem without the tasks of some cells of the table."""
+        """The problem without the requirements of some cells of the table."""
         gone = np.isin(self.system.cells, cells)
         return self.only(~gone[self.cell], ~gone[self.ranged])
 
-    def only(self, tasks: Bools, ranges: Bools) -> Problem:
-        """The problem with some of the tasks and some of the ranges."""
+    def only(self, requirements: Bools, ranges: Bools) -> Problem:
+        """The problem with some of the requirements and some of the ranges."""
         return replace(
             self,
-            cell=self.cell[tasks],
-            side=self.side[tasks],
-            level=self.level[tasks],
-            needed=self.needed[tasks],
+            cell=self.cell[requirements],
+            side=self.side[requirements],
+            level=self.level[requirements],
+            needed=self.needed[requirements],
             ranged=self.ranged[ranges],
             width=self.width[ranges],
         )
 
     def any_split(self) -> Problem:
-        """What every pattern must do however ranges are split: tasks of no more than is needed, and the ranges."""
+        """What every pattern must do however ranges are split: requirements of what is needed, and the ranges."""
         kept = self.needed > 0
         return replace(self, level=self.needed).only(kept, np.ones(len(self.ranged), dtype=np.bool_))
 
@@ -159,7 +151,7 @@ class Problem:
         slack = _slack(self.table, self.system.cells[at], self.scale)
         level_down[at], level_up[at] = divide(need_down[at], need_up[at], self.width[ranges], down, up, slack)
         every = (level_down, level_up, need_down, need_up)
-        cell, side, level, needed = _tasks(columns, *(amounts[columns] for amounts in every))
+        cell, side, level, needed = _list_requirements(columns, *(amounts[columns] for amounts in every))
         return replace(self, cell=cell, side=side, level=level, needed=needed)
 
     @property
@@ -168,7 +160,7 @@ class Problem:
         return np.asarray(self.width - _slack(self.table, self.system.cells[self.ranged], self.scale) / 2)
 
     def requirements_by_column(self) -> tuple[Ints, Ints]:
-        """The task of each column upwards, and downwards; −1 where there is none."""
+        """The requirement of each column upwards, and downwards; −1 where there is none."""
         up, down = np.full(len(self), -1, dtype=np.int64), np.full(len(self), -1, dtype=np.int64)
         for side, index in ((1, up), (-1, down)):
             mine = np.flatnonzero(self.side == side)
@@ -176,7 +168,7 @@ class Problem:
         return up, down
 
     def by_side(self) -> tuple[Floats, Floats]:
-        """The levels down and up of each column; 0 where there is no task."""
+        """The levels down and up of each column; 0 where there is no requirement."""
         down, up = np.zeros(len(self)), np.zeros(len(self))
         for side, levels in ((-1, down), (1, up)):
             levels[self.cell[self.side == side]] = self.level[self.side == side]
@@ -257,7 +249,7 @@ def problem_of(
     need_down = np.where(wide, np.maximum(down, _had(width, below, above, slack) - above), down)
     need_up = np.where(wide, np.maximum(up, _had(width, below, above, slack) - below), up)
     down, up = divide(need_down, need_up, width, below, above, slack)
-    cell, side, level, needed = _tasks(columns, down, up, need_down, need_up)
+    cell, side, level, needed = _list_requirements(columns, down, up, need_down, need_up)
     weight = np.where(primary[system.cells], 0.0, table.cost[system.cells])
     wide &= width > need_down + need_up
     problem = Problem(
@@ -322,10 +314,10 @@ def _slack(table: Table, cells: Ints, scale: float) -> Floats:
     return LEVEL * np.maximum(1.0, np.abs(table.value[cells])) * scale
 
 
-def _tasks(
+def _list_requirements(
     columns: Ints, down: Floats, up: Floats, need_down: Floats, need_up: Floats
 ) -> tuple[Ints, Ints, Floats, Floats]:
-    """Tasks of columns, those up first: column, side, level and what of it is needed; none where nothing is asked."""
+    """Requirements of columns, those up first: column, side, level and what of it is needed; none without a level."""
     cell = np.concatenate([columns, columns]).astype(np.int64)
     side = np.repeat(np.array([1, -1], dtype=np.int64), len(columns))
     level, needed = np.concatenate([up, down]), np.concatenate([need_up, need_down])
@@ -336,15 +328,15 @@ def _tasks(
 def settle_ranges(problem: Problem, cells: Ints | None = None) -> tuple[Problem, Ints]:
     """The problem with ranges split in a way that can be had, and the unsafe cells that nothing can protect.
 
-    With every cell suppressed that may be, the tasks are asked for as they are. Only where that fails for a cell with a
-    range is it found out how far the cell can go to either side.
+    With every cell suppressed that may be, the requirements are asked for as they are. Only where that fails for a cell
+    with a range is it found out how far the cell can go to either side.
 
     Parameters
     ----------
     problem : Problem
         The problem.
     cells : array of int, optional
-        The cells of the table to look at; all that have tasks by default.
+        The cells of the table to look at; all that have requirements by default.
     """
     looked_at = np.ones(len(problem), dtype=np.bool_) if cells is None else np.isin(problem.system.cells, cells)
     hidden = np.zeros(len(problem.table), dtype=np.bool_)

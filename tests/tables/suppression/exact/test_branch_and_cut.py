@@ -49,7 +49,7 @@ def _weights(rng: np.random.Generator, value: Floats) -> Floats:
 def least_cost(problem: Problem) -> float:
     """The cost of the cheapest pattern that protects every task that can be, by trying all in rising order."""
     attacker = Plain(problem)
-    tasks = [t for t in range(problem.tasks) if possible(problem, t)]
+    tasks = [t for t in range(problem.requirements) if possible(problem, t)]
     free = np.flatnonzero(~problem.primary)
     patterns = (np.arange(2 ** len(free))[:, None] >> np.arange(len(free)) & 1).astype(np.bool_)
     costs = patterns @ problem.weight[free]

@@ -191,7 +191,7 @@ def test_a_resumed_run_is_the_same_run(variant: str, rng: np.random.Generator, s
 @given(generators)
 def test_what_was_protected_before_makes_no_difference(rng: np.random.Generator) -> None:
     protector = network(rng)
-    tasks = protector.problem.tasks
+    tasks = protector.problem.requirements
     order = rng.permutation(tasks)
     fresh = flows(protector.problem)
     fresh.start()

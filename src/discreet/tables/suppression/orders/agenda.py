@@ -21,13 +21,13 @@ class Agenda:
     Attributes
     ----------
     up, down
-        For each column its tasks, −1 where there is none.
+        For each column its requirements, −1 where there is none.
     groups
         The columns of each group, lighter groups first; groups of one are cells.
     last
         Columns that are left to the end.
     needed
-        Which tasks must be protected: neither hopeless nor proven by primary cells alone.
+        Which requirements must be protected: neither hopeless nor proven by primary cells alone.
     """
 
     up: Ints
@@ -40,7 +40,7 @@ class Agenda:
         return len(self.groups)
 
     def follow(self, pattern: Pattern, order: Ints) -> None:
-        """Protect the groups in an order: of each the tasks upwards, then those downwards."""
+        """Protect the groups in an order: of each the requirements upwards, then those downwards."""
         if all(len(group) == 1 for group in self.groups):
             columns = np.concatenate([*self.groups, np.empty(0, np.int64)])[order]
             pattern.protect(_listed(np.stack([self.up[columns], self.down[columns]], axis=1).ravel()))
@@ -76,9 +76,9 @@ def agenda_of(
     groups : int
         How many groups of cells of similar weight to make; 0: each cell by itself.
     hopeless : array of int, optional
-        Tasks that cannot be protected whatever is suppressed, which nobody should try again.
+        Requirements that cannot be protected whatever is suppressed, which nobody should try again.
     """
-    needed = np.ones(problem.tasks, dtype=np.bool_)
+    needed = np.ones(problem.requirements, dtype=np.bool_)
     last = np.zeros(len(problem), dtype=np.bool_)
     chosen = problem.primary.copy()
     if unpicked:
@@ -104,24 +104,24 @@ def agenda_of(
     return Agenda(up, down, tuple(made), np.flatnonzero(last & able), needed)
 
 
-def protect_group(pattern: Pattern, tasks: Ints) -> None:
-    """Protect tasks by one solution; if there is none, each half of them by one, and so on.
+def protect_group(pattern: Pattern, requirements: Ints) -> None:
+    """Protect requirements by one solution; if there is none, each half of them by one, and so on.
 
-    Tasks that are proven already are left out.
+    Requirements that are proven already are left out.
     """
-    tasks = tasks[np.isin(tasks, pattern.open)]
-    if not len(tasks):
+    requirements = requirements[np.isin(requirements, pattern.open)]
+    if not len(requirements):
         return
-    if len(tasks) == 1:
-        pattern.protect(tasks)
-    elif not pattern.protect_together(tasks):
-        half = len(tasks) // 2
-        protect_group(pattern, tasks[:half])
-        protect_group(pattern, tasks[half:])
+    if len(requirements) == 1:
+        pattern.protect(requirements)
+    elif not pattern.protect_together(requirements):
+        half = len(requirements) // 2
+        protect_group(pattern, requirements[:half])
+        protect_group(pattern, requirements[half:])
 
 
 def find_open(problem: Problem, suppressed: Bools) -> Ints:
-    """The tasks that a pattern does not protect."""
+    """The requirements that a pattern does not protect."""
     table = problem.table
     hidden = np.zeros(len(table), dtype=np.bool_)
     hidden[problem.system.cells[suppressed]] = True
@@ -136,5 +136,5 @@ def find_open(problem: Problem, suppressed: Bools) -> Ints:
     return np.flatnonzero(reached < level * (1.0 - LEVEL))
 
 
-def _listed(tasks: Ints) -> Ints:
-    return tasks[tasks >= 0]
+def _listed(requirements: Ints) -> Ints:
+    return requirements[requirements >= 0]

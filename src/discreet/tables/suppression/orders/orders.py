@@ -1,7 +1,4 @@
-"""The searches of Smith and others (2012): in which order to protect the primary cells, one by one or in groups.
-
-Orders and how they vary: the operators of Smith and others (2012, III.B), plain functions on permutations.
-"""
+"""The searches of Smith and others (2012): in which order to protect the primary cells, one by one or in groups."""
 
 from __future__ import annotations
 
@@ -122,7 +119,8 @@ USUAL = RATES.index(1.0)
 ADAPT = 0.1
 # Converged: for so many births in a row the mean cost of the population is so near to the best.
 ALIKE, ALIKE_BIRTHS = 0.01, 100
-# Tasks times columns handled by flows in an epoch: some 10 to 50 ms. Where programs are solved an epoch is one order.
+# Requirements times columns handled by flows in an epoch: some 10 to 50 ms. Where linear programs are solved an epoch
+# is one order.
 EPOCH = 2_000_000
 
 
@@ -141,7 +139,7 @@ class OrderSearch:
     impossible is halved.
 
     The paper leaves open between which probabilities the gene chooses (here ¼ to 8 over the length), and protects
-    tasks again that are protected already (here they are passed over). A local search always changes something.
+    requirements again that are protected already (here they are passed over). A local search always changes something.
 
     Parameters
     ----------
@@ -222,7 +220,7 @@ class Orders(Search[Bools]):
     seed : int
         Seed of every random choice.
     hopeless : array of int, optional
-        Tasks that cannot be protected whatever is suppressed.
+        Requirements that cannot be protected whatever is suppressed.
     """
 
     def __init__(self, method: OrderSearch, pattern: Pattern, seed: int, hopeless: Ints | None = None) -> None:
@@ -321,17 +319,17 @@ class Orders(Search[Bools]):
         return self._search.answer()[:-2]
 
     def answer(self) -> Bools:
-        """The pattern of the best order, over the columns of the problem, with all tasks protected that can be."""
+        """The pattern of the best order, over the columns, with all requirements protected that can be."""
         self._make(self._best(), complete=True)
         return self._pattern.suppressed
 
     def order(self) -> Ints:
-        """The tasks in the best order, to begin another search with."""
+        """The requirements in the best order, to begin another search with."""
         groups = self._agenda.groups
         columns = [groups[number] for number in self._best().tolist()]
         listed = [side[group] for group in columns for side in (self._agenda.up, self._agenda.down)]
-        tasks = np.concatenate([*listed, np.empty(0, np.int64)])
-        return tasks[tasks >= 0]
+        requirements = np.concatenate([*listed, np.empty(0, np.int64)])
+        return requirements[requirements >= 0]
 
     def _state(self) -> State:
         counts = np.array([self._births, self._improved, self._alike], dtype=np.int64)

@@ -56,7 +56,7 @@ class LinearProgramSearch(PatternSearch):
         self._is_small, self._is_tiny = columns <= sizes.small, columns < sizes.tiny
         self._is_safe, self._swept = False, 0
         self._completion_due = 0
-        self._rebuilds, self._repairs, self._programs_of_rebuild = 0, 0, 0
+        self._rebuilds, self._repairs, self._programs_of_turn = 0, 0, 0
         # Of rebuilds and of repairs: what a program saved last time, and how often it was the other's turn since.
         self._saved, self._waited = [0.0, np.inf], [0, 0]
 
@@ -158,8 +158,8 @@ class LinearProgramSearch(PatternSearch):
             pattern.end_sweep(np.inf)
         if pattern.cost > cost:
             pattern.return_to(mark)
-        self._programs_of_rebuild = pattern.solved - begun
-        self._note_turn(0, cost - pattern.cost, self._programs_of_rebuild)
+        self._programs_of_turn = pattern.solved - begun
+        self._note_turn(0, cost - pattern.cost, self._programs_of_turn)
         self._end_epoch(self._place)
         yield
 
@@ -167,7 +167,8 @@ class LinearProgramSearch(PatternSearch):
         """Repair cell by cell, with as many linear programs as a rebuild took, or all before the first one."""
         pattern = self.pattern
         cost, spent = pattern.cost, 0
-        most = max(self._programs_of_rebuild or pattern.solved, PROGRAMS_OF_TINY_REPAIRS if self._is_tiny else 0)
+        least = PROGRAMS_OF_TINY_REPAIRS if self._is_tiny else 0
+        self._programs_of_turn = most = max(self._programs_of_turn or pattern.solved, least)
         self._end_epoch(self._place)
         yield
         while True:
@@ -199,7 +200,7 @@ class LinearProgramSearch(PatternSearch):
         """Nothing: rebuilds and repairs do it."""
 
     def _state(self) -> State:
-        counts = [self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_rebuild]
+        counts = [self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn]
         state = super()._state() | inside("pattern", self.pattern.save())
         return state | {
             "is_safe": int(self._is_safe),
@@ -214,5 +215,5 @@ class LinearProgramSearch(PatternSearch):
         self.pattern.load(part("pattern", state))
         self._is_safe = bool(held["is_safe"])
         counts = held["counts"].tolist()
-        self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_rebuild = counts
+        self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn = counts
         self._saved, self._waited = held["saved"].tolist(), held["waited"].tolist()
