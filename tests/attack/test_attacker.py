@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.attack import attacker as attacking
+from discreet.attack import program as programming
 from discreet.attack.attacker import Attacker, Reach
 from discreet.attack.network import networks
 from discreet.attack.proofs import Proofs
@@ -231,9 +232,9 @@ def test_whole_stretches_never_leave_the_bounds() -> None:
 @pytest.mark.parametrize("seeds", BLOCKS[:6], ids=str)
 def test_interior_points_say_the_same(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     without_networks(monkeypatch)
-    monkeypatch.setattr(attacking, "LARGE", 1)
-    monkeypatch.setattr(attacking, "SMALL", 2)
-    monkeypatch.setattr(attacking, "FEW", 1)
+    monkeypatch.setattr(programming, "LARGE", 1)
+    monkeypatch.setattr(attacking, "FEW_COLUMNS", 2)
+    monkeypatch.setattr(programming, "FEW_OPEN", 1)
     for seed in seeds:
         one = case(seed)
         found = exact(one.table)

@@ -2,12 +2,11 @@
 
 What follows by elimination is found first, then what single relations imply. Components that are networks go to a
 maximum flow; in the others the cheapest proof comes first: boxes of cells, then linear programs that move many cells
-at once, then one for each cell that is left. Every table found on the way is harvested for all cells it moves.
+at once, then one for each cell that is left. Every table found on the way proves something of all cells it moves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Protocol
@@ -16,7 +15,7 @@ import numpy as np
 
 from discreet.attack.grid import grid_of
 from discreet.attack.network import Network, networks
-from discreet.attack.program import Program
+from discreet.attack.program import Program, Tell, move_singly, move_together
 from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
 from discreet.kernels.propagation import propagate
@@ -24,21 +23,13 @@ from discreet.kernels.unpicking import unpick
 from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.table import Table
 
-Tell = Callable[[float], None]
-
-ROUNDS = 50
-BUDGET = 2_000
-# Programs that move many cells at once end when this many in a row have proven nothing.
-PATIENCE = 2
-BATCHES = 30
-# From this many columns on interior points are faster than the simplex method.
-LARGE = 2_000
+# Rounds in which the bounds of single relations are passed on, and partners that are tried for the boxes of a cell.
+PROPAGATIONS = 50
+PARTNERS = 2_000
 # Flows that are listed at a time.
 FLOWS = 4_096
-# Of so few columns, or so few that are open, each gets a program of its own.
-SMALL, FEW = 12, 8
-# What comes so near, in parts of what is wanted, may well reach it.
-NEAR = 1 - 1e-5
+# Of so few columns each gets a linear program of its own.
+FEW_COLUMNS = 12
 # Bounds are mostly whole, halves or percentages of the values.
 PARTS = (1, 2, 5, 10, 20, 100, 1_000)
 
@@ -104,7 +95,7 @@ class Attacker:
         lo[given], hi[given] = 0.0, 0.0
         # Bounds that nothing can exceed: what is proven to reach them needs no solver.
         least, most = propagate(
-            full.starts, full.columns, full.coefficients, full.by_starts, full.by_rows, lo, hi, ROUNDS
+            full.starts, full.columns, full.coefficients, full.by_starts, full.by_rows, lo, hi, PROPAGATIONS
         )
         parts = _parts(lo, hi, least, most) if whole else None
         self.whole, self.is_rounded = parts is not None, False
@@ -230,10 +221,10 @@ class Attacker:
                 done += len(group)
                 continue
             program = Program(self.system.part(inside), vertices=proofs.solutions is not None)
-            if len(mine) > SMALL:
-                self._together(program, mine, proofs, exact=exact)
+            if len(mine) > FEW_COLUMNS:
+                move_together(program, mine, (self.least[mine], self.most[mine]), proofs, exact=exact)
             part = _share(tell, done / every, len(group) / every)
-            self._singly(program, mine, proofs, levels, exact=exact, tell=part)
+            move_singly(program, mine, proofs, levels, exact=exact, tell=part)
             done += len(group)
 
     def _boxes(self, columns: Ints, proofs: Proofs) -> None:
@@ -246,7 +237,7 @@ class Attacker:
         free[self.cells[self.free]] = True
         lo[self.cells], hi[self.cells] = self.lo, self.hi
         up, down, partners = grid.boxes(
-            free, lo, hi, self.cells[targets], proofs.wanted_up[targets], proofs.wanted_down[targets], BUDGET
+            free, lo, hi, self.cells[targets], proofs.wanted_up[targets], proofs.wanted_down[targets], PARTNERS
         )
         if proofs.solutions is None:
             proofs.up[targets] = np.maximum(proofs.up[targets], up)
@@ -265,94 +256,6 @@ class Attacker:
                 if still and partners[at, side, 0] >= 0:
                     cells, signs = grid.box(int(self.cells[column]), partners[at, side])
                     proofs.harvest(np.searchsorted(self.cells, cells), signs.astype(np.float64))
-
-    def _together(self, program: Program, mine: Ints, proofs: Proofs, *, exact: bool) -> None:
-        """Programs that move all cells that are still open at once, each as far as wanted, to alternating sides.
-
-        Bounds as narrow upwards as downwards at first: a table and its mirror image then prove both sides.
-        """
-        generator = np.random.Generator(np.random.PCG64(0))
-        least, most = self.least[mine], self.most[mine]
-        narrow = np.minimum(-least, most)
-        side = generator.choice([-1.0, 1.0], len(mine))
-        idle, mirrored = 0, not exact
-        before = self._count(proofs, mine)
-        for _ in range(4 if exact else BATCHES):
-            up, down = proofs.open_up[mine], proofs.open_down[mine]
-            if int(up.sum() + down.sum()) <= FEW:
-                return
-            if mirrored:
-                lo, hi = -narrow, narrow
-                # What cannot be had on both sides is looked for later.
-                both = (up | down) & (narrow > 0)
-                wanted = np.minimum(np.maximum(proofs.wanted_up[mine], proofs.wanted_down[mine]), narrow)
-            else:
-                lo, hi = least, most
-                side = np.where(up & ~down, 1.0, np.where(down & ~up, -1.0, side))
-                both = up | down
-                wanted = np.where(side > 0, proofs.wanted_up[mine], proofs.wanted_down[mine])
-            weights = np.where(both & (wanted > 0), side / np.maximum(wanted, 1e-12), 0.0)
-            lo = np.where(both & (side < 0), np.maximum(lo, -wanted), lo)
-            hi = np.where(both & (side > 0), np.minimum(hi, wanted), hi)
-            found = program.together(weights, lo, hi, interior=len(mine) >= LARGE)
-            if found is None:
-                return
-            proofs.harvest(mine, found, program.missed(found))
-            after = self._count(proofs, mine)
-            still = proofs.open_up[mine] | proofs.open_down[mine]
-            turned = np.where(np.abs(found) > LEVEL, -np.sign(found), generator.choice([-1.0, 1.0], len(mine)))
-            side = np.where(still, turned, side)
-            gained = before - after
-            if mirrored and gained < 0.6 * before:
-                mirrored = False
-            elif gained <= 0:
-                idle += 1
-                if idle >= PATIENCE:
-                    return
-            else:
-                idle = 0
-            before = after
-
-    @staticmethod
-    def _count(proofs: Proofs, mine: Ints) -> int:
-        return int(proofs.open_up[mine].sum() + proofs.open_down[mine].sum())
-
-    def _singly(
-        self,
-        program: Program,
-        mine: Ints,
-        proofs: Proofs,
-        levels: tuple[Floats, Floats],
-        *,
-        exact: bool,
-        tell: Tell,
-    ) -> None:
-        """One program for each cell and side that is still open."""
-        large = len(mine) >= LARGE
-        ways = (
-            (1, proofs.up, proofs.wanted_up, proofs.enough_up, levels[1]),
-            (-1, proofs.down, proofs.wanted_down, proofs.enough_down, levels[0]),
-        )
-        for at, column in enumerate(mine.tolist()):
-            if exact and at % 64 == 0:
-                tell(at / len(mine))
-            for side, reached, wanted, enough, level in ways:
-                if reached[column] >= enough[column]:
-                    continue
-                limit = None if exact else float(wanted[column])
-                found = program.furthest(at, side, limit, interior=large)
-                if found is not None:
-                    proofs.harvest(mine, found, program.missed(found))
-                    lost = reached[column] < side * found[at] * NEAR
-                    aim = level[column] if exact else wanted[column]
-                    near = abs(reached[column] - aim) <= (1 - NEAR) * aim
-                    if large and reached[column] < enough[column] and (lost or near):
-                        # Interior points lose what they do not hit: ends at a bound, and levels that are just reached.
-                        found = program.furthest(at, side, limit, interior=True, sharp=True)
-                        if found is not None:
-                            proofs.harvest(mine, found, program.missed(found))
-                if found is None:
-                    reached[column] = np.inf
 
 
 def _share(tell: Tell, start: float, part: float) -> Tell:

@@ -1,19 +1,32 @@
-"""The attacker's linear programs on HiGHS: one cell as far as it goes, or many at once.
+"""The attacker's linear programs: one cell as far as it goes, or many at once, and how proofs are made of them.
 
-A single program is solved by the dual simplex method from the slack basis, which takes a fraction of the time that it
-takes from the basis of the program before: that one is optimal for another cell, and far from this one.
+One for a single cell is solved by the dual simplex method from the slack basis, which takes a fraction of the time that
+it takes from the basis of the one before: that is optimal for another cell, and far from this one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from discreet.attack.system import Floats, System
+from discreet.attack.proofs import Proofs
+from discreet.attack.system import Floats, Ints, System
 from discreet.solvers.highs import PRESOLVED_INTERIOR, PRESOLVED_SIMPLEX, LinearProgram, Matrix, Status, Way
-from discreet.solvers.tolerances import LP, LP_COARSE
+from discreet.solvers.tolerances import LEVEL, LP, LP_COARSE
+
+Tell = Callable[[float], None]
+
+# Linear programs that move many columns at once, at most: fewer where the exact extremes are wanted, which they miss.
+BATCHES, EXACT_BATCHES = 30, 4
+# They end when this many in a row have proven nothing, or when so few sides are open.
+PATIENCE, FEW_OPEN = 2, 8
+# From this many columns on interior points are faster than the simplex method.
+LARGE = 2_000
+# What comes so near, in parts of what is wanted, may well reach it.
+NEAR = 1 - 1e-5
 
 
 class Program:
@@ -87,3 +100,105 @@ class Program:
             return None
         # What no method has solved proves nothing.
         return self._linear.values if status is Status.OPTIMAL else np.zeros(len(self.system))
+
+
+def move_together(program: Program, mine: Ints, bounds: tuple[Floats, Floats], proofs: Proofs, *, exact: bool) -> None:
+    """Move all columns that are still open at once, each as far as wanted, to alternating sides.
+
+    Bounds as narrow upwards as downwards at first: a table and its mirror image then prove both sides.
+
+    Parameters
+    ----------
+    program : Program
+        The linear program of a component.
+    mine : array of int
+        Its columns, as the proofs number them.
+    bounds : two arrays of float
+        How far each of them can go down and up at most, as single relations tell.
+    proofs : Proofs
+        What is proven so far.
+    exact : bool
+        Whether the true extremes are wanted, which this can only come near to.
+    """
+    generator = np.random.Generator(np.random.PCG64(0))
+    least, most = bounds
+    narrow = np.minimum(-least, most)
+    side = generator.choice([-1.0, 1.0], len(mine))
+    idle, mirrored = 0, not exact
+    before = _count_open(proofs, mine)
+    for _ in range(EXACT_BATCHES if exact else BATCHES):
+        up, down = proofs.open_up[mine], proofs.open_down[mine]
+        if int(up.sum() + down.sum()) <= FEW_OPEN:
+            return
+        if mirrored:
+            lo, hi = -narrow, narrow
+            # What cannot be had on both sides is looked for later.
+            both = (up | down) & (narrow > 0)
+            wanted = np.minimum(np.maximum(proofs.wanted_up[mine], proofs.wanted_down[mine]), narrow)
+        else:
+            lo, hi = least, most
+            side = np.where(up & ~down, 1.0, np.where(down & ~up, -1.0, side))
+            both = up | down
+            wanted = np.where(side > 0, proofs.wanted_up[mine], proofs.wanted_down[mine])
+        weights = np.where(both & (wanted > 0), side / np.maximum(wanted, 1e-12), 0.0)
+        lo = np.where(both & (side < 0), np.maximum(lo, -wanted), lo)
+        hi = np.where(both & (side > 0), np.minimum(hi, wanted), hi)
+        found = program.together(weights, lo, hi, interior=len(mine) >= LARGE)
+        if found is None:
+            return
+        proofs.harvest(mine, found, program.missed(found))
+        after = _count_open(proofs, mine)
+        still = proofs.open_up[mine] | proofs.open_down[mine]
+        turned = np.where(np.abs(found) > LEVEL, -np.sign(found), generator.choice([-1.0, 1.0], len(mine)))
+        side = np.where(still, turned, side)
+        gained = before - after
+        if mirrored and gained < 0.6 * before:
+            mirrored = False
+        elif gained <= 0:
+            idle += 1
+            if idle >= PATIENCE:
+                return
+        else:
+            idle = 0
+        before = after
+
+
+def _count_open(proofs: Proofs, mine: Ints) -> int:
+    return int(proofs.open_up[mine].sum() + proofs.open_down[mine].sum())
+
+
+def move_singly(
+    program: Program,
+    mine: Ints,
+    proofs: Proofs,
+    levels: tuple[Floats, Floats],
+    *,
+    exact: bool,
+    tell: Tell,
+) -> None:
+    """Move each column to each side that is still open by a linear program of its own."""
+    large = len(mine) >= LARGE
+    ways = (
+        (1, proofs.up, proofs.wanted_up, proofs.enough_up, levels[1]),
+        (-1, proofs.down, proofs.wanted_down, proofs.enough_down, levels[0]),
+    )
+    for at, column in enumerate(mine.tolist()):
+        if exact and at % 64 == 0:
+            tell(at / len(mine))
+        for side, reached, wanted, enough, level in ways:
+            if reached[column] >= enough[column]:
+                continue
+            limit = None if exact else float(wanted[column])
+            found = program.furthest(at, side, limit, interior=large)
+            if found is not None:
+                proofs.harvest(mine, found, program.missed(found))
+                lost = reached[column] < side * found[at] * NEAR
+                aim = level[column] if exact else wanted[column]
+                near = abs(reached[column] - aim) <= (1 - NEAR) * aim
+                if large and reached[column] < enough[column] and (lost or near):
+                    # Interior points lose what they do not hit: ends at a bound, and levels that are just reached.
+                    found = program.furthest(at, side, limit, interior=True, sharp=True)
+                    if found is not None:
+                        proofs.harvest(mine, found, program.missed(found))
+            if found is None:
+                reached[column] = np.inf
