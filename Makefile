@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs clean fresh
+.PHONY: demo test lint bench docs clean
 
 # The environment is made anew whenever what it is made from changes.
 .venv/ready: pyproject.toml constraints.txt
@@ -12,11 +12,7 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-# A compiled kernel does not notice that another module it was built from has changed, so older ones are thrown away.
-fresh: .venv/ready
-	@find src -name '*.nbi' ! -newer "$$(find src/discreet/kernels -name '*.py' -exec ls -t {} + | head -n 1)" -delete
-
-demo: fresh
+demo: .venv/ready
 	@rm -rf demo && mkdir demo
 	@echo '$$ discreet example survey demo'
 	@$(BIN)/discreet example survey demo
@@ -45,7 +41,7 @@ demo: fresh
 	@echo '$$ head -n 8 demo/public.csv'
 	@head -n 8 demo/public.csv
 
-test: lint fresh
+test: lint
 	$(BIN)/python -m pytest -n 2
 
 lint: .venv/ready
@@ -53,13 +49,14 @@ lint: .venv/ready
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: fresh
+bench: .venv/ready
 	$(BIN)/python -m benchmarks.classical
 	$(BIN)/python -m benchmarks.linkage
 	$(BIN)/python -m benchmarks.microaggregation
 	$(BIN)/python -m benchmarks.grouping
 	$(BIN)/python -m benchmarks.tables
 	$(BIN)/python -m benchmarks.suppression
+	$(BIN)/python -m benchmarks.first_run
 
 docs: .venv/ready
 	$(BIN)/python tools/commands.py

@@ -4,12 +4,42 @@ Without fast-math the order of floating-point operations is the written one, whi
 machine and lets the trees prune exactly (rounding is monotone, so a bound never exceeds what it bounds).
 """
 
+from __future__ import annotations
+
+import hashlib
 from collections.abc import Callable
-from typing import Literal, TypeVar, cast
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
 
 import numba
+from numba.core import types
+from numba.core.registry import CPUDispatcher
 
 F = TypeVar("F", bound=Callable[..., object])
+
+
+# A kernel is compiled from what it calls as well, so a change of any of their sources makes all that is cached stale.
+_SOURCES = hashlib.sha256(
+    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
+).hexdigest()
+
+
+class _Kernel(CPUDispatcher):
+    """A compiled function whose one compilation serves for constant arguments and for others."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """As numba does, but for the types of the arguments and not for each constant anew."""
+        plain: Any = types.unliteral
+        named = {name: plain(given) for name, given in dict(kws).items()}
+        return super().get_call_template(tuple(map(plain, args)), named)
+
+
+class _Helper(_Kernel):
+    """A compiled function without an entry point: kernels call it; Python runs it as Python."""
+
+    def __call__(self, *args: Any, **kws: Any) -> Any:
+        """Run it as Python."""
+        return self.py_func(*args, **kws)
 
 
 def kernel(function: F) -> F:
@@ -22,9 +52,24 @@ def formula(function: F) -> F:
     return _compiled(function, "numpy")
 
 
+def helper(function: F) -> F:
+    """Compile a function only as a part of the kernels that call it: half the work of compiling a kernel.
+
+    It has no entry point, by which Python would call it, and no file in the cache. Called by Python it runs as Python.
+    """
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "python"}
+    made: Any = numba.njit(**options)(function)
+    made.__class__ = _Helper
+    return cast(F, made)
+
+
 def _compiled(function: F, error_model: Literal["python", "numpy"]) -> F:
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "error_model": error_model}
     try:
-        return cast(F, numba.njit(cache=True, nogil=True, error_model=error_model)(function))
+        made: Any = numba.njit(cache=True, **options)(function)
+        made._cache._cache_file._source_stamp = _SOURCES
     except RuntimeError:
         # Neither the installation nor the home of the user can be written to: compile anew in each process.
-        return cast(F, numba.njit(nogil=True, error_model=error_model)(function))
+        made = numba.njit(**options)(function)
+    made.__class__ = _Kernel
+    return cast(F, made)

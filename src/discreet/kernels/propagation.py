@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 # A bound that would move by no more than this, relative to the bound or to 1, stays.
 LEAST = 1e-9
@@ -82,7 +82,7 @@ def propagate(
     return lo, hi
 
 
-@kernel
+@helper
 def _tighten(
     starts: NDArray[np.integer],
     cells: NDArray[np.integer],
@@ -139,7 +139,7 @@ def _tighten(
     return size
 
 
-@kernel
+@helper
 def _term(coefficient: float, lo: float, hi: float) -> tuple[float, float]:
     """The least and the most that a term can be."""
     if coefficient == 0.0:

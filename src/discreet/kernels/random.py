@@ -7,7 +7,7 @@ generators, ACM Transactions on Mathematical Software 47 (2021) 36. Streams of o
 import numpy as np
 
 from discreet.kernels.arrays import Words
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
 @kernel
@@ -25,7 +25,7 @@ def seeded(seed: int, stream: int) -> Words:
     return state
 
 
-@kernel
+@helper
 def word(state: Words) -> int:
     """64 random bits; the upper ones are the better ones."""
     result = state[0] + state[3]

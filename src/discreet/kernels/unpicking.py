@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
 @kernel
@@ -61,7 +61,7 @@ def unpick(
     return found[:known].copy()
 
 
-@kernel
+@helper
 def _note_last(
     starts: NDArray[np.integer],
     cells: NDArray[np.integer],

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.evolution.process import Together
-from discreet.kernels.compiling import uninterrupted
+from discreet.kernels.compiling import compiling
 from discreet.kernels.partitions.groups import total_sse, within_sse
 from discreet.methods import make
 from discreet.microdata.classes import Classes
@@ -209,7 +209,7 @@ def begin_parts(
 def warm_up(method: Method, width: int, k: int, sizes: Collection[int]) -> None:
     """Run the method on a small case: compiling is no part of the search, nor can it be interrupted."""
     small = np.random.default_rng(0).normal(size=(max(2 * k, min(8 * k, 2_000)), width))
-    with uninterrupted():
+    with compiling():
         if width:
             method.rehearse(small, k, sizes)
         partition_of(small, np.zeros(len(small), np.int64), k)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.boxes.cheap_boxes import fits, harvest
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 # How many leaves of a code, how many leaves beside it, and how many moves of two of them are looked at on an axis.
 INNER, BESIDE, MOVES = 24, 96, 64
@@ -110,7 +110,7 @@ def branched_boxes(
     return starts[: count + 1], found[: starts[count]]
 
 
-@kernel
+@helper
 def _collect(
     axis: int,
     code: int,
@@ -200,7 +200,7 @@ def _collect(
     return int(lightest.size)
 
 
-@kernel
+@helper
 def _priced(mine: int, theirs: int, parents: Ints, depths: Ints, along: Floats, against: Floats) -> float:
     """What it costs to move a leaf with its codes, and another against it with its own until they meet."""
     cost = 0.0
@@ -214,7 +214,7 @@ def _priced(mine: int, theirs: int, parents: Ints, depths: Ints, along: Floats, 
     return cost
 
 
-@kernel
+@helper
 def _search(
     codes: NDArray[np.integer],
     cell: int,

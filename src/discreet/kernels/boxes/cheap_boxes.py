@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
 @kernel
@@ -99,19 +99,19 @@ def cheap_boxes(
     return found[:count]
 
 
-@kernel
+@helper
 def fits(lo: Floats, hi: Floats, cell: int, way: int, level: float) -> bool:
     """Whether a cell can move by a level to one side."""
     return bool(hi[cell] >= level if way > 0 else -lo[cell] >= level)
 
 
-@kernel
+@helper
 def _turn(sign: NDArray[np.integer], dimension: int, code: int, partner: int) -> int:
     """How the partner moves when the code moves by +1: against it if both are parts, alike if one is the total."""
     return -1 if sign[dimension, code] == sign[dimension, partner] else 1
 
 
-@kernel
+@helper
 def _collect(
     codes: NDArray[np.integer],
     strides: Ints,
@@ -160,7 +160,7 @@ def _collect(
     return True
 
 
-@kernel
+@helper
 def _search(
     codes: NDArray[np.integer],
     cell: int,
@@ -231,7 +231,7 @@ def _search(
     return is_found
 
 
-@kernel
+@helper
 def harvest(
     lo: Floats,
     hi: Floats,

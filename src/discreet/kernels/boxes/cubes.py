@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
 @kernel
@@ -155,13 +155,13 @@ def corners(
     return cells, signs
 
 
-@kernel
+@helper
 def _turn(sign: NDArray[np.integer], dimension: int, code: int, partner: int) -> int:
     """How the partner moves when the code moves by +1: against it if both are parts, alike if one is the total."""
     return -1 if sign[dimension, code] == sign[dimension, partner] else 1
 
 
-@kernel
+@helper
 def _beats(reach: Floats, best: Floats, levels: Floats) -> bool:
     """Whether a box that reaches so far would be better on a side that is not yet done."""
     if best[0] < levels[0] and reach[0] > best[0]:
@@ -169,7 +169,7 @@ def _beats(reach: Floats, best: Floats, levels: Floats) -> bool:
     return bool(best[1] < levels[1] and reach[1] > best[1])
 
 
-@kernel
+@helper
 def _collect(
     codes: NDArray[np.integer],
     key: int,
@@ -205,7 +205,7 @@ def _collect(
     return True
 
 
-@kernel
+@helper
 def _search(
     codes: NDArray[np.integer],
     strides: Ints,
@@ -257,7 +257,7 @@ def _search(
             depth -= 1
 
 
-@kernel
+@helper
 def _double(
     half: int,
     shift: int,

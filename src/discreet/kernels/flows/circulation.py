@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
 class Adjacency(NamedTuple):
@@ -182,7 +182,7 @@ def circulation(
     return network.flows
 
 
-@kernel
+@helper
 def _network(
     tail: NDArray[np.integer], head: NDArray[np.integer], lo: Floats, hi: Floats, starts: Ints, arcs: Ints
 ) -> Network:
@@ -219,7 +219,7 @@ def _network(
     return network
 
 
-@kernel
+@helper
 def _move(
     tail: NDArray[np.integer],
     head: NDArray[np.integer],
@@ -262,7 +262,7 @@ def _move(
     return amount, changes
 
 
-@kernel
+@helper
 def _level(network: Network, source: int, sink: int, tolerance: float) -> int:
     """Number the nodes by their distance from the source until the sink is reached, as the last; count them."""
     starts, targets, capacities, levels = network.starts, network.targets, network.capacities, network.levels
@@ -285,7 +285,7 @@ def _level(network: Network, source: int, sink: int, tolerance: float) -> int:
     return reached
 
 
-@kernel
+@helper
 def _block(
     network: Network, source: int, sink: int, amount: float, enough: float, tolerance: float, changes: int
 ) -> tuple[float, int]:
@@ -332,7 +332,7 @@ def _block(
             node = targets[mates[path[length]]]
 
 
-@kernel
+@helper
 def _send(network: Network, length: int, push: float, changes: int) -> int:
     """Send flow along the path at hand; tell how many arcs have been changed so far."""
     for i in range(length):
@@ -348,7 +348,7 @@ def _send(network: Network, length: int, push: float, changes: int) -> int:
     return changes
 
 
-@kernel
+@helper
 def _reset(lo: Floats, hi: Floats, network: Network, changes: int) -> None:
     """Take back all flow."""
     for i in range(changes):
@@ -425,7 +425,7 @@ def shortfalls(
     return lacking, near, far
 
 
-@kernel
+@helper
 def _spread(
     tail: Ints,
     head: Ints,

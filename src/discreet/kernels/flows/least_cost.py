@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
 class Graph(NamedTuple):
@@ -75,7 +75,7 @@ def graph_of(tail: Ints, head: Ints, lo: Floats, hi: Floats, nodes: int) -> Grap
     return Graph(tail, head, lo, hi, starts, arcs, places, starts[:-1].copy())
 
 
-@kernel
+@helper
 def put(graph: Graph, arc: int, suppressed: bool) -> None:
     """Move an arc to the suppressed ones at both its nodes, or away from them."""
     if graph.places[arc, 0] < 0:
@@ -112,7 +112,7 @@ def room_for(graph: Graph) -> Room:
     )
 
 
-@kernel
+@helper
 def least_cost(
     graph: Graph, room: Room, price: Floats, inside: bool, cell: int, side: int, level: float, tolerance: float
 ) -> tuple[float, int]:
@@ -194,7 +194,7 @@ def least_cost(
     return amount, count
 
 
-@kernel
+@helper
 def enough(
     graph: Graph, room: Room, price: Floats, cell: int, side: int, level: float, tolerance: float
 ) -> tuple[float, int]:
@@ -277,7 +277,7 @@ def forget(room: Room, count: int) -> None:
         room.has_moved[room.moved[i]] = False
 
 
-@kernel
+@helper
 def _left(graph: Graph, room: Room, arc: int, node: int) -> float:
     """What may yet flow along an arc towards a node at its present price: flow the other way is taken back first."""
     flow = room.flow[arc]
@@ -286,7 +286,7 @@ def _left(graph: Graph, room: Room, arc: int, node: int) -> float:
     return float(flow if flow > 0.0 else flow - graph.lo[arc])
 
 
-@kernel
+@helper
 def _shortest(
     graph: Graph, room: Room, price: Floats, inside: bool, cell: int, source: int, sink: int, tolerance: float
 ) -> int:
@@ -336,7 +336,7 @@ def _shortest(
     return reached
 
 
-@kernel
+@helper
 def _sift_up(keys: Floats, nodes: Ints, at: int, key: float, node: int) -> None:
     """Add to the heap; of equal keys the lower node is first."""
     while at > 0:
@@ -348,7 +348,7 @@ def _sift_up(keys: Floats, nodes: Ints, at: int, key: float, node: int) -> None:
     keys[at], nodes[at] = key, node
 
 
-@kernel
+@helper
 def _sift_down(keys: Floats, nodes: Ints, size: int, key: float, node: int) -> None:
     """Put an entry in place of the top."""
     at = 0
@@ -448,7 +448,7 @@ def group_flow(
     return possible, count
 
 
-@kernel
+@helper
 def _nearest(graph: Graph, room: Room, price: Floats, surplus: Floats, sources: Ints, dust: float) -> tuple[int, int]:
     """Distances by reduced prices from all sources until a sink is final; how many nodes were reached, and the sink."""
     distance, potential, closed = room.distance, room.potential, room.closed
@@ -502,7 +502,7 @@ def _nearest(graph: Graph, room: Room, price: Floats, surplus: Floats, sources: 
     return reached, -1
 
 
-@kernel
+@helper
 def _push(graph: Graph, room: Room, surplus: Floats, sink: int, count: int) -> int:
     """Fill the path that was found; tell how many cells have moved so far."""
     push, node = -surplus[sink], sink

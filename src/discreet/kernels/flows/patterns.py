@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.flows.least_cost import Graph, Room, enough, forget, least_cost, put
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
+from discreet.kernels.sorting import stable_order
 
 
 class Tasks(NamedTuple):
@@ -51,7 +52,7 @@ def begin(graph: Graph, pattern: Pattern, charge: float) -> None:
         put(graph, cell, pattern.suppressed[cell])
 
 
-@kernel
+@helper
 def put_in(graph: Graph, pattern: Pattern, cell: int, suppressed: bool, charge: float) -> None:
     """Suppress a cell, or publish it."""
     pattern.suppressed[cell] = suppressed
@@ -59,7 +60,7 @@ def put_in(graph: Graph, pattern: Pattern, cell: int, suppressed: bool, charge: 
     put(graph, cell, suppressed)
 
 
-@kernel
+@helper
 def price_of(pattern: Pattern, cell: int, charge: float) -> None:
     """Primary cells move for nothing, suppressed ones for a small charge that keeps certificates off dear cells."""
     if pattern.primary[cell]:
@@ -111,13 +112,13 @@ def protect(
     return failed
 
 
-@kernel
+@helper
 def is_full(pattern: Pattern) -> bool:
     """Whether there may be no room for one more certificate."""
     return bool(pattern.pool.size - pattern.end[0] < pattern.suppressed.size)
 
 
-@kernel
+@helper
 def _certify(room: Room, pattern: Pattern, task: int, count: int, tolerance: float) -> None:
     """Write down the secondary cells that move as the certificate of a task."""
     first = pattern.end[0]
@@ -132,7 +133,7 @@ def _certify(room: Room, pattern: Pattern, task: int, count: int, tolerance: flo
     pattern.end[0] = first + size
 
 
-@kernel
+@helper
 def _harvest(
     graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, proven: int, count: int, tolerance: float
 ) -> None:
@@ -168,7 +169,7 @@ def _harvest(
                     pattern.uses[pattern.pool[at]] += 1
 
 
-@kernel
+@helper
 def drop(pattern: Pattern, task: int) -> None:
     """Give up the certificate of a task."""
     for i in range(pattern.first[task], pattern.first[task] + pattern.size[task]):
@@ -176,7 +177,7 @@ def drop(pattern: Pattern, task: int) -> None:
     pattern.first[task], pattern.size[task] = -1, 0
 
 
-@kernel
+@helper
 def users_of(pattern: Pattern, cell: int, found: Ints) -> int:
     """The tasks whose certificate has a cell in it; tell how many."""
     count = 0
@@ -202,7 +203,7 @@ def clean(
     order: Ints,
     charge: float,
     tolerance: float,
-    share: float = 0.75,
+    share: float,
 ) -> int:
     """Publish each secondary cell without which all tasks can still be proven; tell how many.
 
@@ -287,7 +288,9 @@ def compact(pattern: Pattern, share: float) -> None:
             continue
         if begins[first] < 0:
             begins[first] = end
-            pattern.pool[end : end + size] = old[first : first + size]
+            # One by one: assigning a slice would compile the message of an error that cannot occur.
+            for i in range(size):
+                pattern.pool[end + i] = old[first + i]
             end += size
         pattern.first[task] = begins[first]
     for task in range(pattern.first.size):
@@ -313,10 +316,13 @@ def dearest_first(pattern: Pattern) -> Ints:
     for cell in range(pattern.suppressed.size):
         if pattern.suppressed[cell] and not pattern.primary[cell]:
             count += 1
-    cells, costs = np.empty(count, np.int64), np.empty(count)
+    cells, costs, ordered = np.empty(count, np.int64), np.empty(count), np.empty(count, np.int64)
     count = 0
     for cell in range(pattern.suppressed.size):
         if pattern.suppressed[cell] and not pattern.primary[cell]:
             cells[count], costs[count] = cell, -pattern.weight[cell]
             count += 1
-    return cells[np.argsort(costs, kind="mergesort")]
+    order = stable_order(costs)
+    for i in range(count):
+        ordered[i] = cells[order[i]]
+    return ordered

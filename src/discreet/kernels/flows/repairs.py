@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels.arrays import Words
-from discreet.kernels.flows.least_cost import Graph, Room
+from discreet.kernels.flows.least_cost import Graph, Room, forget, graph_of, room_for
 from discreet.kernels.flows.patterns import (
     Pattern,
     Tasks,
+    begin,
     clean,
     compact,
     cost_of,
@@ -20,7 +21,7 @@ from discreet.kernels.flows.patterns import (
     users_of,
 )
 from discreet.kernels.jit import kernel
-from discreet.kernels.random import below, uniform
+from discreet.kernels.random import below, seeded, uniform
 
 
 @kernel
@@ -125,3 +126,32 @@ def ruin_and_repair(
             pattern.first[:] = first
             pattern.size[:] = size
     return cost, improved
+
+
+def rehearse() -> None:
+    """Compile what patterns of networks need, on three arcs between two nodes."""
+    nothing, charge, tolerance = np.zeros(3, np.int64), 1e-3, 0.0
+    graph = graph_of(np.zeros(3, np.int64), np.ones(3, np.int64), np.full(3, -5.0), np.full(3, 5.0), 2)
+    room = room_for(graph)
+    tasks = Tasks(np.zeros(1, np.int64), np.ones(1, np.int64), np.ones(1), np.array([0, -1, -1]), np.full(3, -1))
+    primary = np.array([True, False, False])
+    pattern = Pattern(
+        suppressed=primary.copy(),
+        primary=primary,
+        weight=np.ones(3),
+        price=np.zeros(3),
+        inside=np.zeros(3),
+        uses=nothing.copy(),
+        witness=np.full(3, -1),
+        first=np.full(1, -1),
+        size=np.zeros(1, np.int64),
+        pool=np.zeros(100, np.int64),
+        end=np.zeros(1, np.int64),
+    )
+    begin(graph, pattern, charge)
+    protect(graph, room, tasks, pattern, np.zeros(1, np.int64), charge, tolerance)
+    ruin_and_repair(graph, room, tasks, pattern, seeded(0, 0), 2, 2, 0.1, charge, tolerance)
+    clean(graph, room, tasks, pattern, dearest_first(pattern), charge, tolerance, 0.75)
+    compact(pattern, 0.5)
+    forget(room, 0)
+    cost_of(pattern)

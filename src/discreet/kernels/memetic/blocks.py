@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Words
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.polish import polish
 from discreet.kernels.memetic.pool import pooled
@@ -206,7 +206,7 @@ def improve(
     return float(after.sum())
 
 
-@kernel
+@helper
 def _search(points: Floats, k: int, near: Ints, steps: float, heat: float, groups: Groups, rng: Words) -> None:
     """Anneal in four stages, the last of them at temperature 0; or descend only."""
     nothing = pooled(0, k, 0)
@@ -216,7 +216,7 @@ def _search(points: Floats, k: int, near: Ints, steps: float, heat: float, group
         anneal(points, k, near, heat * cold * cold, max(1, int(steps / stages)), groups, nothing, rng)
 
 
-@kernel
+@helper
 def _centres(points: Floats, labels: Ints, count: int) -> tuple[Floats, Ints]:
     """The centroids of groups whose records come one group after the other, and where each group starts."""
     first = np.zeros(count + 1, np.int64)
@@ -229,7 +229,7 @@ def _centres(points: Floats, labels: Ints, count: int) -> tuple[Floats, Ints]:
     return centres, first
 
 
-@kernel
+@helper
 def _nearest_groups(centres: Floats, width: int) -> Ints:
     """The nearest groups of each, nearest first."""
     around = np.empty((centres.shape[0], width), np.int64)
@@ -239,7 +239,7 @@ def _nearest_groups(centres: Floats, width: int) -> Ints:
     return around
 
 
-@kernel
+@helper
 def _nearest_members(points: Floats, groups: Groups, around: Ints) -> Ints:
     """The neighbours of each record: of each group near its own, the nearest member, nearest first."""
     n, d = points.shape
@@ -266,7 +266,7 @@ def _nearest_members(points: Floats, groups: Groups, around: Ints) -> Ints:
     return near
 
 
-@kernel
+@helper
 def _nearest(centres: Floats, group: int, found: Ints, distances: Floats) -> None:
     """Find the nearest other centres by looking at all."""
     distances[:] = np.inf

@@ -8,7 +8,7 @@ repair: the child has only groups of its parents and costs no more than either o
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 # Part of a component's cost that rounding may seem to gain.
 NOTHING = 1e-11
@@ -61,7 +61,7 @@ def cross(mother: Ints, mother_costs: Floats, father: Ints, father_costs: Floats
     return labels, won
 
 
-@kernel
+@helper
 def _root(parent: Ints, node: int) -> int:
     while parent[node] != node:
         parent[node] = parent[parent[node]]

@@ -5,7 +5,7 @@ With c and s the centroids and sizes of the groups, and e = y − x, a swap of x
 """
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper
 from discreet.kernels.memetic.unions import Groups
 
 # Rounding must not keep two groups exchanging for ever.
@@ -13,7 +13,7 @@ ROUNDS = 12
 NOTHING = 1e-11
 
 
-@kernel
+@helper
 def polish(points: Floats, k: int, around: Ints, centres: Floats, groups: Groups) -> None:
     """Go through all groups once, each with each of its neighbours.
 
@@ -38,7 +38,7 @@ def polish(points: Floats, k: int, around: Ints, centres: Floats, groups: Groups
                     break
 
 
-@kernel
+@helper
 def _swap(points: Floats, a: int, b: int, centres: Floats, groups: Groups) -> bool:
     """Do the best swap between two groups if it gains."""
     d = points.shape[1]
@@ -68,7 +68,7 @@ def _swap(points: Floats, a: int, b: int, centres: Floats, groups: Groups) -> bo
     return True
 
 
-@kernel
+@helper
 def _move(points: Floats, a: int, b: int, k: int, centres: Floats, groups: Groups) -> bool:
     """Move the record that gains most by it from the larger of two groups to the other, if sizes allow."""
     if groups.sizes[a] < groups.sizes[b]:

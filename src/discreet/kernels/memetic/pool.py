@@ -13,6 +13,7 @@ import numpy as np
 from discreet.kernels.arrays import Floats, Ints, Words
 from discreet.kernels.jit import kernel
 from discreet.kernels.random import seeded, word
+from discreet.kernels.sorting import stable_order
 
 
 class Pool(NamedTuple):
@@ -80,7 +81,9 @@ def clear(pool: Pool) -> None:
 def region(points: Floats, labels: Ints, centre: Floats, reach: int) -> Ints:
     """The groups whose centroids are nearest to a point, until they have so many records."""
     n, d = points.shape
-    groups = labels.max() + 1
+    groups = 0
+    for i in range(n):
+        groups = max(groups, labels[i] + 1)
     centroids, sizes = np.zeros((groups, d)), np.zeros(groups, np.int64)
     for i in range(n):
         sizes[labels[i]] += 1
@@ -90,7 +93,7 @@ def region(points: Floats, labels: Ints, centre: Floats, reach: int) -> Ints:
     for group in range(groups):
         for j in range(d):
             distances[group] += (centroids[group, j] / sizes[group] - centre[j]) ** 2
-    order = np.argsort(distances)
+    order = stable_order(distances)
     taken, records = 0, 0
     while taken < groups and records < reach:
         records += sizes[order[taken]]

@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Words
-from discreet.kernels.jit import kernel
-from discreet.kernels.memetic.pool import Pool, note
-from discreet.kernels.random import below, uniform
+from discreet.kernels.jit import helper, kernel
+from discreet.kernels.memetic.crossover import cross
+from discreet.kernels.memetic.pool import Pool, inside, note, pooled, region
+from discreet.kernels.partitions.groups import group_costs, within_sse
+from discreet.kernels.random import below, seeded, uniform
 
 # Groups in a union: with 3 or fewer the search stalls, with more than 6 a step takes too long for what it finds.
 FEWEST, MOST = 3, 6
@@ -122,7 +124,11 @@ def anneal(
         The random state.
     """
     union = _room(points.shape[0], k, groups.sizes.size)
-    odds = np.cumsum(np.sqrt(slot_costs(points, groups)))
+    odds = slot_costs(points, groups)
+    total = 0.0
+    for slot in range(odds.size):
+        total += np.sqrt(odds[slot])
+        odds[slot] = total
     for step in range(steps):
         count, size = _gather(points, neighbours, groups, odds, step + 1, union, rng)
         if count < 2:
@@ -154,7 +160,7 @@ def room_for(k: int) -> int:
     return max(min(MOST * (2 * k - 1), ROOM), 2 * (2 * k - 1))
 
 
-@kernel
+@helper
 def _room(n: int, k: int, slots: int) -> Union:
     records = min(room_for(k), n)
     groups = records // k
@@ -173,14 +179,14 @@ def _room(n: int, k: int, slots: int) -> Union:
     )
 
 
-@kernel
+@helper
 def _gather(
     points: Floats, neighbours: Ints, groups: Groups, odds: Floats, step: int, union: Union, rng: Words
 ) -> tuple[int, int]:
     """Choose a group and groups of neighbouring records; tell how many groups and records that makes."""
     start = below(rng, points.shape[0])
     if uniform(rng) < BY_COST:
-        slot = np.searchsorted(odds, uniform(rng) * odds[-1], side="right")
+        slot = _first_above(odds, uniform(rng) * odds[-1])
         if slot < odds.size and groups.sizes[slot] > 0:
             start = groups.members[slot, below(rng, groups.sizes[slot])]
     wanted = FEWEST + below(rng, MOST - FEWEST + 1)
@@ -203,7 +209,20 @@ def _gather(
         slot = groups.labels[neighbours[record, int(far * far * neighbours.shape[1])]]
 
 
-@kernel
+@helper
+def _first_above(rising: Floats, value: float) -> int:
+    """The first place of a number above a value, by bisection; the number of places if there is none."""
+    low, high = 0, rising.size
+    while low < high:
+        middle = (low + high) // 2
+        if rising[middle] > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@helper
 def _distances(points: Floats, union: Union, size: int) -> None:
     near = union.near
     for i in range(size):
@@ -219,7 +238,7 @@ def _distances(points: Floats, union: Union, size: int) -> None:
             near[j, i] = total
 
 
-@kernel
+@helper
 def _sum_up(union: Union, size: int, count: int) -> None:
     """Compute sizes, ties and pairs from the labels."""
     labels, near, ties = union.labels, union.near, union.ties
@@ -235,7 +254,7 @@ def _sum_up(union: Union, size: int, count: int) -> None:
         union.pairs[labels[i]] += 0.5 * ties[i, labels[i]]
 
 
-@kernel
+@helper
 def _gathered_cost(union: Union, size: int) -> float:
     """The cost of the union as it was gathered, the members of a group one after the other."""
     total, pairs, first = 0.0, 0.0, 0
@@ -249,7 +268,7 @@ def _gathered_cost(union: Union, size: int) -> float:
     return total
 
 
-@kernel
+@helper
 def _cost(union: Union, count: int) -> float:
     total = 0.0
     for group in range(count):
@@ -257,7 +276,7 @@ def _cost(union: Union, count: int) -> float:
     return total
 
 
-@kernel
+@helper
 def _kick(union: Union, size: int, rng: Words) -> None:
     """Swap one to three random pairs of records."""
     for _ in range(1 + below(rng, 3)):
@@ -265,7 +284,7 @@ def _kick(union: Union, size: int, rng: Words) -> None:
         union.labels[i], union.labels[j] = union.labels[j], union.labels[i]
 
 
-@kernel
+@helper
 def _rebuild(union: Union, size: int, count: int, k: int, rng: Words) -> int:
     """Form groups anew, one more or fewer or as many: k nearest records each, the rest where they cost least."""
     most = 2 * k - 1
@@ -290,7 +309,7 @@ def _rebuild(union: Union, size: int, count: int, k: int, rng: Words) -> int:
     return count
 
 
-@kernel
+@helper
 def _extreme(distances: Floats, loose: Ints, left: int, farthest: bool) -> int:
     """Find the place of the loose record at the least distance, or at the greatest."""
     found, extreme = 0, distances[loose[0]]
@@ -301,7 +320,7 @@ def _extreme(distances: Floats, loose: Ints, left: int, farthest: bool) -> int:
     return found
 
 
-@kernel
+@helper
 def _settle(union: Union, record: int, size: int, count: int, most: int) -> None:
     """Put a loose record into the group with room to whose members it is nearest on average."""
     sums = union.sums
@@ -319,7 +338,7 @@ def _settle(union: Union, record: int, size: int, count: int, most: int) -> None
     union.sizes[found] += 1
 
 
-@kernel
+@helper
 def _descend(union: Union, size: int, count: int, k: int) -> None:
     """Move and swap records, the best for each in turn, until nothing lowers the cost."""
     labels, near, ties, pairs, sizes = union.labels, union.near, union.ties, union.pairs, union.sizes
@@ -380,7 +399,7 @@ def _descend(union: Union, size: int, count: int, k: int) -> None:
                 improved = True
 
 
-@kernel
+@helper
 def _put_back(groups: Groups, union: Union, size: int, before: int, after: int) -> None:
     """Write the union's groups into their slots, taking or leaving slots where their number has changed."""
     for group in range(before):
@@ -396,3 +415,17 @@ def _put_back(groups: Groups, union: Union, size: int, before: int, after: int) 
         groups.members[slot, groups.sizes[slot]] = union.records[i]
         groups.sizes[slot] += 1
         groups.labels[union.records[i]] = slot
+
+
+def rehearse() -> None:
+    """Compile what a search on islands needs besides its first partitions, on eight points."""
+    points = np.arange(16.0).reshape(8, 2)
+    labels, near, k = np.arange(8) // 2, np.zeros((8, 1), np.int64), 2
+    pool = pooled(8, k, 4)
+    anneal(points, k, near, 0.1, 2, slotted(labels, k), pool, seeded(0, 0))
+    costs = slot_costs(points, slotted(labels, k))
+    cross(labels, costs, labels, costs)
+    within_sse(points, labels)
+    region(points, labels, points[0], 4)
+    inside(pool.members[:1], pool.sizes[:1], labels)
+    group_costs(points, np.arange(8), np.arange(0, 10, 2))

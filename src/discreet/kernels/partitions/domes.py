@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Progress, Words
 from discreet.kernels.chunks import drive, part
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.partitions.recursive import average, swap
 from discreet.kernels.random import below
@@ -112,7 +112,7 @@ def evolve(points: Floats, k: int, rates: Rates, work: int, state: State) -> flo
     return float(done)
 
 
-@kernel
+@helper
 def cross(points: Floats, k: int, first: int, end: int, share: float, state: State) -> bool:
     """Pair the groups from first to end at random; swap records of a pair, each time if the SSE falls; tell if any."""
     row, centroids, random = state.row, state.centroids, state.random
@@ -132,7 +132,7 @@ def cross(points: Floats, k: int, first: int, end: int, share: float, state: Sta
     return changed
 
 
-@kernel
+@helper
 def mutate(points: Floats, k: int, first: int, end: int, share: float, state: State) -> bool:
     """Swap records drawn at random with others drawn at random, each time if the SSE falls; tell if any was."""
     row, centroids = state.row, state.centroids
@@ -148,13 +148,13 @@ def mutate(points: Floats, k: int, first: int, end: int, share: float, state: St
     return changed
 
 
-@kernel
+@helper
 def _end(group: int, k: int, n: int) -> int:
     """Where a group ends in the row: the last one with the row."""
     return n if group == n // k - 1 else (group + 1) * k
 
 
-@kernel
+@helper
 def _shuffle(items: Ints, random: Words) -> None:
     for i in range(items.size):
         other = i + below(random, items.size - i)

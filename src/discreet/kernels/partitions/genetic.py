@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Words
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.random import below, uniform
 
 # A partition counts as better when it is so by more than the rounding of a sum that was added in another order.
@@ -121,7 +121,7 @@ def breed(points: Floats, table: Floats, k: int, rates: Rates, generations: int,
         _evaluate_all(points, table, k, state)
 
 
-@kernel
+@helper
 def select(old: Ints, old_sse: Floats, rates: Rates, wheel: Floats, new: Ints, new_sse: Floats, random: Words) -> None:
     """Draw the next population with probabilities in proportion to the fitness: the roulette wheel."""
     size = old.shape[0]
@@ -147,7 +147,7 @@ def select(old: Ints, old_sse: Floats, rates: Rates, wheel: Floats, new: Ints, n
         new_sse[i] = old_sse[chosen]
 
 
-@kernel
+@helper
 def cross(genes: Ints, sse: Floats, rate: float, random: Words) -> None:
     """Let neighbours exchange what follows a random point, as many pairs as the rate says; the draw has mixed them."""
     size, n = genes.shape
@@ -159,7 +159,7 @@ def cross(genes: Ints, sse: Floats, rate: float, random: Words) -> None:
                     sse[i] = sse[i + 1] = _CHANGED
 
 
-@kernel
+@helper
 def mutate(genes: Ints, sse: Floats, rate: float, groups: int, random: Words) -> None:
     """Draw genes anew, each with the probability of the rate."""
     if rate < 2.0**-53:  # no random number but 0 is below it
@@ -196,7 +196,7 @@ def _evaluate_all(points: Floats, table: Floats, k: int, state: State) -> None:
                 state.counts[1] = state.counts[0]
 
 
-@kernel
+@helper
 def evaluate(points: Floats, table: Floats, k: int, chromosome: Ints, members: Ints, sizes: Ints) -> float:
     """The SSE of a chromosome, from the distances within its groups; infinite if one is not of k to 2k−1 records.
 
@@ -231,7 +231,7 @@ def evaluate(points: Floats, table: Floats, k: int, chromosome: Ints, members: I
     return total
 
 
-@kernel
+@helper
 def apart(points: Floats, a: int, b: int) -> float:
     """The squared distance of two records."""
     distance = 0.0

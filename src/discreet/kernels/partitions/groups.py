@@ -11,11 +11,11 @@ The SSE of groups given as lists of records.
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.space.kdtree import Tree, nearest_k, remove
 
 
-@kernel
+@helper
 def gather(points: Floats, tree: Tree, centre: int, group: int, labels: Ints, found: Ints, distances: Floats) -> int:
     """Label the nearest remaining records of a centre, as many as `found` holds, and take them out of the tree."""
     count = nearest_k(tree, points[centre], found, distances)
@@ -25,7 +25,7 @@ def gather(points: Floats, tree: Tree, centre: int, group: int, labels: Ints, fo
     return count
 
 
-@kernel
+@helper
 def join_nearest_centroid(points: Floats, labels: Ints, groups: int) -> None:
     """Give each record without a group (label -1) the group with the nearest centroid, ties by lowest group.
 
@@ -43,22 +43,28 @@ def join_nearest_centroid(points: Floats, labels: Ints, groups: int) -> None:
     for group in range(groups):
         for j in range(d):
             centroids[group, j] /= sizes[group]
-    free = np.flatnonzero(labels < 0)
-    for record in free:
-        labels[record] = _closest(centroids, points[record])
+    for record in range(n):
+        if labels[record] < 0:
+            labels[record] = _closest(centroids, points[record])
 
 
 @kernel
 def join_nearest_member(points: Floats, labels: Ints) -> None:
     """Give each record without a group (label -1) that of the nearest record that has one, ties by lowest record."""
-    free = np.flatnonzero(labels < 0)
-    placed = np.flatnonzero(labels >= 0)
-    members = points[placed]
-    for record in free:
-        labels[record] = labels[placed[_closest(members, points[record])]]
+    n, d = points.shape
+    placed, members, count = np.empty(n, np.int64), np.empty((n, d)), 0
+    for record in range(n):
+        if labels[record] >= 0:
+            placed[count] = record
+            for j in range(d):
+                members[count, j] = points[record, j]
+            count += 1
+    for record in range(n):
+        if labels[record] < 0:
+            labels[record] = labels[placed[_closest(members[:count], points[record])]]
 
 
-@kernel
+@helper
 def _closest(points: Floats, query: Floats) -> int:
     """Find the nearest point by looking at all, ties by lowest index."""
     found, least = 0, np.inf
@@ -76,7 +82,9 @@ def _closest(points: Floats, query: Floats) -> int:
 def within_sse(points: Floats, labels: Ints) -> float:
     """Sum the squared distances of the points to the centroids of their groups (SSE); labels are 0 to g−1."""
     n, d = points.shape
-    groups = labels.max() + 1
+    groups = 0
+    for i in range(n):
+        groups = max(groups, labels[i] + 1)
     first = np.full(groups, -1)
     sizes = np.zeros(groups, np.int64)
     shift = np.zeros((groups, d))

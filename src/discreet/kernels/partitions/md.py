@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Progress
 from discreet.kernels.chunks import drive
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.partitions.groups import gather, join_nearest_member
 from discreet.kernels.space.kdtree import Tree, farthest, grow, nearest, remove
 
@@ -25,7 +25,7 @@ def heapify(heap: Ints, keys: Floats) -> None:
         sink(heap, heap.size, keys, at)
 
 
-@kernel
+@helper
 def sink(heap: Ints, size: int, keys: Floats, at: int) -> None:
     """Restore the order below a place whose key has become smaller."""
     record = heap[at]
@@ -40,7 +40,7 @@ def sink(heap: Ints, size: int, keys: Floats, at: int) -> None:
     heap[at] = record
 
 
-@kernel
+@helper
 def _above(first: int, second: int, keys: Floats) -> bool:
     return keys[first] > keys[second] or (keys[first] == keys[second] and first < second)
 
@@ -147,7 +147,7 @@ def _pair_off(points: Floats, k: int, looks: int, state: State) -> int:
     return int(tree.alive[0])
 
 
-@kernel
+@helper
 def _form(points: Floats, centre: int, state: State) -> None:
     """Make a group of a record, already out of the tree, and the k−1 nearest to it."""
     group = state.counts[0]

@@ -14,8 +14,9 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Progress
 from discreet.kernels.chunks import drive
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.partitions.groups import gather, join_nearest_centroid
+from discreet.kernels.sorting import stable_order
 from discreet.kernels.space.kdtree import Tree, farthest, grow, measure, part_at, remove
 
 # Share of the remaining records kept sorted; more makes a new anchor dearer, fewer makes it needed sooner.
@@ -38,7 +39,7 @@ def blank(n: int, d: int) -> Rim:
     return Rim(np.zeros(room, np.int64), np.zeros(room), np.full(d, np.nan), np.zeros(1), np.zeros(3, np.int64))
 
 
-@kernel
+@helper
 def outermost(points: Floats, tree: Tree, rim: Rim, centre: Floats) -> int:
     """Find the remaining record farthest from the centre, ties by lowest record."""
     if rim.counts[2] * 2 <= tree.alive[0]:
@@ -51,7 +52,7 @@ def outermost(points: Floats, tree: Tree, rim: Rim, centre: Floats) -> int:
     return found if found >= 0 else farthest(tree, centre)[0]
 
 
-@kernel
+@helper
 def _search(points: Floats, tree: Tree, rim: Rim, centre: Floats) -> int:
     """Look from the outside in until no other record can be as far; -1 if the list ends before that is certain."""
     d = centre.size
@@ -81,30 +82,32 @@ def _search(points: Floats, tree: Tree, rim: Rim, centre: Floats) -> int:
     return found if ((rim.edge[0] + moved) * slack) ** 2 < most else -1
 
 
-@kernel
+@helper
 def _set_anchor(tree: Tree, rim: Rim, centre: Floats) -> None:
     """Take all distances anew and sort the outer records."""
     leaves = tree.blocks.shape[0]
     left = tree.alive[0]
-    distances = np.empty(left)
-    records = np.empty(left, np.int64)
+    distances, keys = np.empty(left), np.empty(left)
+    records, order = np.empty(left, np.int64), np.empty(left, np.int64)
     count = 0
     for leaf in range(leaves):
         node = leaves - 1 + leaf
         measure(tree, node, centre)
         for slot in range(tree.alive[node]):
             distances[count], records[count] = np.sqrt(tree.work[slot]), tree.records[leaf, slot]
+            # By descending distance, so that the outer records come first and the next one is the edge.
+            keys[count], order[count] = -distances[count], count
             count += 1
-    # Order by descending distance, so that the outer records come first and the next one is the edge.
-    keys = -distances
-    order = np.arange(left)
     size = left // SHARE
     part_at(keys, order, 0, size, left)
     edge = distances[order[size]]
-    outer = order[:size]
-    outer = outer[np.argsort(keys[outer])]
+    outer = np.empty(size)
     for i in range(size):
-        rim.records[i], rim.distances[i] = records[outer[i]], distances[outer[i]]
+        outer[i] = keys[order[i]]
+    sorted_outer = stable_order(outer)
+    for i in range(size):
+        place = order[sorted_outer[i]]
+        rim.records[i], rim.distances[i] = records[place], distances[place]
     for j in range(centre.size):
         rim.anchor[j] = centre[j]
     rim.edge[0] = edge
@@ -155,17 +158,16 @@ def mdav(points: Floats, k: int, chapter: bool, progress: Progress) -> Ints:
     least = 2 * k if chapter else 3 * k
 
     def advance(rounds: int) -> float:
-        left = _pair_off(points, least, rounds, state)
+        left = _advance(points, k, least, rounds, state)
         return (n - left) / n if left >= least else 1.0
 
     drive(advance, progress)
-    _end(points, k, state)
     return state.labels
 
 
 @kernel
-def _pair_off(points: Floats, least: int, rounds: int, state: State) -> int:
-    """Form two groups a round while at least so many records remain; tell how many remain."""
+def _advance(points: Floats, k: int, least: int, rounds: int, state: State) -> int:
+    """Form two groups a round while at least so many records remain, then end; tell how many remained."""
     tree = state.tree
     for _ in range(rounds):
         if tree.alive[0] < least:
@@ -177,12 +179,15 @@ def _pair_off(points: Floats, least: int, rounds: int, state: State) -> int:
         remove(tree, s)
         _form(points, r, state)
         _form(points, s, state)
-    return int(tree.alive[0])
+    left = int(tree.alive[0])
+    if left < least:
+        _end(points, k, state)
+    return left
 
 
-@kernel
+@helper
 def _end(points: Floats, k: int, state: State) -> None:
-    """Settle what remains: two groups from 2k records on, one from k on, below that no group of their own."""
+    """Group what remains: two groups from 2k records on, one from k on, below that no group of their own."""
     tree, labels, counts = state.tree, state.labels, state.counts
     if tree.alive[0] >= 2 * k:
         r = outermost(points, tree, state.rim, _centroid(state))
@@ -197,7 +202,7 @@ def _end(points: Floats, k: int, state: State) -> None:
         join_nearest_centroid(points, labels, counts[0])
 
 
-@kernel
+@helper
 def _form(points: Floats, centre: int, state: State) -> None:
     """Make a group of a record, already out of the tree, and the k−1 nearest to it."""
     group = state.counts[0]
@@ -210,7 +215,7 @@ def _form(points: Floats, centre: int, state: State) -> None:
             state.total[j] -= points[state.found[i], j]
 
 
-@kernel
+@helper
 def _centroid(state: State) -> Floats:
     """Mean of the remaining records.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Progress
 from discreet.kernels.chunks import drive, part, sweep
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
 class Front(NamedTuple):
@@ -93,7 +93,7 @@ def _join(points: Floats, joined: int, steps: int, front: Front, tree: Span) -> 
     return joined
 
 
-@kernel
+@helper
 def _relax(point: Floats, record: int, front: Front, size: int) -> int:
     """Shorten the edges of the records nearer to the one that just joined; find the place of the shortest edge."""
     block = front.work.size

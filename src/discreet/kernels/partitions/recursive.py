@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Progress, Words
 from discreet.kernels.chunks import drive, part
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.random import below
 from discreet.kernels.space.kdtree import part_at
 
@@ -78,7 +78,7 @@ def recursive(points: Floats, k: int, rates: Rates, mutation: float, random: Wor
     return labels
 
 
-@kernel
+@helper
 def left_size(size: int, k: int) -> int:
     """Size of the left sub-dome: the largest multiple of 2k in half of the dome, below 4k records of k.
 
@@ -116,7 +116,7 @@ def divide(points: Floats, k: int, rates: Rates, work: int, state: State) -> flo
     return float(state.cuts[counts[0]] / row.size) if counts[1] else 1.0
 
 
-@kernel
+@helper
 def split(points: Floats, row: Ints, start: int, middle: int, end: int, centroids: Floats) -> None:
     """Put the record farthest from the dome's centroid and those nearest to it before the middle."""
     average(points, row[start:end], centroids[0])
@@ -132,7 +132,7 @@ def split(points: Floats, row: Ints, start: int, middle: int, end: int, centroid
     average(points, row[middle:end], centroids[1])
 
 
-@kernel
+@helper
 def cross(
     points: Floats, row: Ints, start: int, middle: int, end: int, share: float, centroids: Floats, random: Words
 ) -> bool:
@@ -149,7 +149,7 @@ def cross(
     return changed
 
 
-@kernel
+@helper
 def swap(
     points: Floats, row: Ints, a: int, b: int, centroid_a: Floats, size_a: int, centroid_b: Floats, size_b: int
 ) -> bool:
@@ -202,7 +202,7 @@ def migrate(points: Floats, k: int, chosen: Ints, labels: Ints, random: Words) -
             labels[chosen[i]] = target
 
 
-@kernel
+@helper
 def average(points: Floats, records: Ints, centroid: Floats) -> None:
     """The centroid of some records, relative to the first of them so that a large offset costs no accuracy."""
     base = points[records[0]]
@@ -214,7 +214,7 @@ def average(points: Floats, records: Ints, centroid: Floats) -> None:
         centroid[j] = base[j] + centroid[j] / records.size
 
 
-@kernel
+@helper
 def _farthest(points: Floats, records: Ints, query: Floats) -> int:
     """Place of the record farthest from a query, ties by lowest place."""
     found, most = 0, -1.0
@@ -225,7 +225,7 @@ def _farthest(points: Floats, records: Ints, query: Floats) -> int:
     return found
 
 
-@kernel
+@helper
 def _apart(a: Floats, b: Floats) -> float:
     """Squared distance."""
     distance = 0.0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
 @kernel
@@ -46,7 +46,7 @@ def best_partition(points: Floats, k: int) -> Ints:
     return labels
 
 
-@kernel
+@helper
 def _costs(points: Floats) -> Floats:
     """The SSE of every subset: its squared distances over its size."""
     n = points.shape[0]
@@ -70,7 +70,7 @@ def _costs(points: Floats) -> Floats:
     return pairs
 
 
-@kernel
+@helper
 def _bits(subset: int) -> int:
     count = 0
     while subset:

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Progress, Words
 from discreet.kernels.chunks import drive, part, sweep
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.space.kdtree import Tree, farthest, grow, nearest, remove
 
 
@@ -88,7 +88,7 @@ def _visit(
     return visited, entry
 
 
-@kernel
+@helper
 def _nearest_of(points: Floats, members: Ints, first: int, end: int, record: int) -> int:
     """Find the place of the member nearest to a record, itself before any that coincides with it, then the lowest."""
     found, least = first, np.inf
@@ -155,7 +155,7 @@ def _scatter(points: Floats) -> Floats:
     return scatter
 
 
-@kernel
+@helper
 def _project(point: Floats, axis: Floats) -> float:
     total = 0.0
     for j in range(point.size):
@@ -191,7 +191,7 @@ def _locate(points: Floats, axes: Floats, low: Floats, scale: float, bits: int, 
         keys[i] = key
 
 
-@kernel
+@helper
 def _transpose(cell: Words, bits: int) -> None:
     """Turn coordinates into the Hilbert index, its bits dealt out over the axes.
 

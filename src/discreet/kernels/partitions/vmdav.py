@@ -6,8 +6,9 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Progress
 from discreet.kernels.chunks import drive
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.partitions.groups import gather, join_nearest_member
+from discreet.kernels.sorting import stable_order
 from discreet.kernels.space.kdtree import Tree, grow, nearest, nearest_k, remove
 
 
@@ -84,7 +85,7 @@ def _outside_in(points: Floats) -> Ints:
         for j in range(d):
             difference = points[i, j] - centroid[j] / n
             keys[i] -= difference * difference
-    return np.argsort(keys, kind="mergesort")
+    return stable_order(keys)
 
 
 @kernel
@@ -107,7 +108,7 @@ def _form(points: Floats, k: int, gamma: float, groups: int, state: State) -> in
     return int(tree.alive[0])
 
 
-@kernel
+@helper
 def _extend(points: Floats, centre: int, k: int, gamma: float, state: State) -> None:
     """Add up to k−1 records, each while it is nearer to the group than gamma times to any other free record."""
     tree, labels = state.tree, state.labels
@@ -136,7 +137,7 @@ def _extend(points: Floats, centre: int, k: int, gamma: float, state: State) -> 
                 closest[i], gaps[i] = nearest(tree, points[members[i]])
 
 
-@kernel
+@helper
 def _other(points: Floats, record: int, state: State) -> tuple[int, float]:
     """Find the free record nearest to a free record, itself left out; (-1, inf) if there is no other."""
     pair, distances = state.pair, state.pair_distances

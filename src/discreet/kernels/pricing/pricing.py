@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
+from discreet.kernels.sorting import stable_order
 
 
 class Prices(NamedTuple):
@@ -54,7 +55,7 @@ class Lists(NamedTuple):
     places: Ints  # record: its place in `close`, or -1
 
 
-@kernel
+@helper
 def _room(prices: Prices, k: int) -> Lists:
     """Make room for a search."""
     n = len(prices.duals)
@@ -183,7 +184,7 @@ def all_below(prices: Prices, k: int, first: int, threshold: float, groups: Ints
     return count
 
 
-@kernel
+@helper
 def _explore(
     prices: Prices,
     lists: Lists,
@@ -272,7 +273,7 @@ def _explore(
     return (float(found) if every else threshold), min(threshold, least), work
 
 
-@kernel
+@helper
 def _keep(
     chosen: Ints, size: int, groups: Ints, found: int, every: bool, threshold: float, value: float
 ) -> tuple[int, float]:
@@ -285,14 +286,14 @@ def _keep(
     return found, value
 
 
-@kernel
+@helper
 def _count(prices: Prices, lists: Lists, record: int, step: int) -> None:
     """Count a record as chosen, or no longer, in its odd sets."""
     for at in range(prices.set_starts[record], prices.set_starts[record + 1]):
         lists.counts[prices.sets[at]] += step
 
 
-@kernel
+@helper
 def _completed(prices: Prices, lists: Lists, record: int) -> float:
     """The weight of the odd sets in which the record makes a pair."""
     total = 0.0
@@ -302,7 +303,7 @@ def _completed(prices: Prices, lists: Lists, record: int) -> float:
     return total
 
 
-@kernel
+@helper
 def _gather(prices: Prices, lists: Lists, k: int, first: int, threshold: float) -> int:
     """List the later records that are close enough to the first to join it in a group of any size; give their number.
 
@@ -332,7 +333,7 @@ def _gather(prices: Prices, lists: Lists, k: int, first: int, threshold: float) 
     return count
 
 
-@kernel
+@helper
 def _candidates(prices: Prices, lists: Lists, first: int, close: int, size: int, threshold: float) -> int:
     """List the records that may join the first one in a group of a size; give their number."""
     q = size - 1
@@ -354,7 +355,7 @@ def _candidates(prices: Prices, lists: Lists, first: int, close: int, size: int,
     return _sift(lists, 0, close, q, threshold + prices.duals[first])
 
 
-@kernel
+@helper
 def _least_sum(values: Floats, count: int) -> float:
     """Sum the least values, as many as told."""
     least = np.full(count + 1, np.inf)
@@ -365,10 +366,13 @@ def _least_sum(values: Floats, count: int) -> float:
                 least[place] = least[place - 1]
                 place -= 1
             least[place] = value
-    return float(least[:count].sum())
+    total = 0.0
+    for t in range(count):
+        total += least[t]
+    return total
 
 
-@kernel
+@helper
 def _sift(lists: Lists, level: int, count: int, q: int, limit: float) -> int:
     """Keep the candidates that stay below the limit with the q−1 best of the list, and sort them; give their number."""
     if count < q:
@@ -380,8 +384,37 @@ def _sift(lists: Lists, level: int, count: int, q: int, limit: float) -> int:
         if values[t] + least < limit:
             records[kept], sums[kept], values[kept] = records[t], sums[t], values[t]
             kept += 1
-    order = np.argsort(values[:kept], kind="mergesort")
-    records[:kept] = records[:kept][order]
-    sums[:kept] = sums[:kept][order]
-    values[:kept] = values[:kept][order]
+    order = stable_order(values[:kept])
+    # A cycle of places at a time, so that nothing is copied aside but one candidate.
+    for start in range(kept):
+        if order[start] < 0:
+            continue
+        record, total, value = records[start], sums[start], values[start]
+        place = start
+        while order[place] != start:
+            source = order[place]
+            records[place], sums[place], values[place] = records[source], sums[source], values[source]
+            order[place] = -1
+            place = source
+        records[place], sums[place], values[place] = record, total, value
+        order[place] = -1
     return kept
+
+
+def rehearse() -> None:
+    """Compile the search for groups, on four points."""
+    k, nothing = 2, np.zeros(0, np.int64)
+    duals, groups = np.ones(4), np.zeros((8, 3), np.int64)
+    prices = Prices(
+        np.arange(8.0).reshape(2, 4),
+        np.zeros((4, 3)),
+        duals,
+        np.zeros(0),
+        np.zeros(5, np.int64),
+        nothing,
+        nothing,
+        np.zeros(1, np.int64),
+    )
+    price(prices, k, 0, 4, -1e-9, 10, groups, np.zeros(8), np.zeros(8))
+    all_below(prices, k, 0, -1e-9, groups, np.zeros(8, np.int64))
+    lower(prices, k, np.arange(2), -1e-9, 10, 1)

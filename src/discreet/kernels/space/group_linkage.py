@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.chunks import sweep
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.space.kdtree import Tree, grow, nearest_k
 
 Rows = NDArray[np.int32]
@@ -112,7 +112,7 @@ def chances(
     return found
 
 
-@kernel
+@helper
 def _own(tables: Floats, slots: Ints, rows: Rows, at: int, record: int) -> float:
     """The distance of a query to its own released record."""
     own = 0.0
@@ -121,7 +121,7 @@ def _own(tables: Floats, slots: Ints, rows: Rows, at: int, record: int) -> float
     return own
 
 
-@kernel
+@helper
 def _spoilt(tables: Floats, slots: Ints, rows: Rows, near: Ints, at: int, low: float, nearest: int) -> bool:
     """Whether so many of the records near a query are released nearer to it than its own that it cannot be found.
 
@@ -142,7 +142,7 @@ def _spoilt(tables: Floats, slots: Ints, rows: Rows, near: Ints, at: int, low: f
     return False
 
 
-@kernel
+@helper
 def _counted(
     tables: Floats,
     slots: Ints,

@@ -20,10 +20,10 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.compiling import uninterrupted
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 
 
-@kernel
+@helper
 def part_at(keys: Floats, order: Ints, start: int, middle: int, end: int) -> None:
     """Rearrange order[start:end] so that no key before the middle exceeds any from it on (Hoare's FIND).
 
@@ -92,7 +92,9 @@ def _grow(points: Floats) -> Tree:
     while leaves * leaf_size < n:
         leaves *= 2
     capacity = (n + leaves - 1) // leaves
-    order = np.arange(n)
+    order = np.empty(n, np.int64)
+    for i in range(n):
+        order[i] = i
     starts = np.zeros(2 * leaves, np.int64)
     ends = np.zeros(2 * leaves, np.int64)
     ends[0] = n
@@ -130,7 +132,7 @@ def _grow(points: Floats) -> Tree:
     return tree
 
 
-@kernel
+@helper
 def remove(tree: Tree, record: int) -> None:
     """Take a point out; every count and box above it is exact again afterwards."""
     leaves, d, capacity = tree.blocks.shape
@@ -156,7 +158,7 @@ def remove(tree: Tree, record: int) -> None:
         shrunk = shrunk and _fit(tree, node)
 
 
-@kernel
+@helper
 def _fit_leaf(tree: Tree, leaf: int) -> bool:
     """Shrink a leaf's box to its points; tell whether it changed."""
     leaves, d, _ = tree.blocks.shape
@@ -172,7 +174,7 @@ def _fit_leaf(tree: Tree, leaf: int) -> bool:
     return changed
 
 
-@kernel
+@helper
 def _fit(tree: Tree, node: int) -> bool:
     """Shrink an inner node's box to those of its children that still have points; tell whether it changed."""
     left, right = 2 * node + 1, 2 * node + 2
@@ -189,7 +191,7 @@ def _fit(tree: Tree, node: int) -> bool:
     return changed
 
 
-@kernel
+@helper
 def widest(points: Floats, order: Ints, start: int, end: int) -> int:
     """Find the attribute with the largest range among order[start:end]."""
     widest, width = 0, -1.0
@@ -204,7 +206,7 @@ def widest(points: Floats, order: Ints, start: int, end: int) -> int:
     return widest
 
 
-@kernel
+@helper
 def nearest_k(tree: Tree, query: Floats, records: Ints, distances: Floats) -> int:
     """Find as many nearest points as the outputs have room for, nearest first; give their number."""
     room = min(records.size, tree.alive[0])
@@ -237,7 +239,7 @@ def nearest_k(tree: Tree, query: Floats, records: Ints, distances: Floats) -> in
     return int(room)
 
 
-@kernel
+@helper
 def nearest(tree: Tree, query: Floats) -> tuple[int, float]:
     """Find the nearest point and its squared distance; (-1, inf) if none remains."""
     leaves = tree.blocks.shape[0]
@@ -305,7 +307,7 @@ def farthest(tree: Tree, query: Floats) -> tuple[int, float]:
     return found, most
 
 
-@kernel
+@helper
 def measure(tree: Tree, node: int, query: Floats) -> None:
     """Put the squared distances of a leaf's points into the work space."""
     leaf = node - tree.blocks.shape[0] + 1
@@ -321,7 +323,7 @@ def measure(tree: Tree, node: int, query: Floats) -> None:
             work[slot] += difference * difference
 
 
-@kernel
+@helper
 def _offer(tree: Tree, node: int, query: Floats, records: Ints, distances: Floats) -> None:
     """Insert a leaf's points into the sorted list of the nearest so far."""
     measure(tree, node, query)
@@ -340,7 +342,7 @@ def _offer(tree: Tree, node: int, query: Floats, records: Ints, distances: Float
         distances[place], records[place] = distance, record
 
 
-@kernel
+@helper
 def at_least(tree: Tree, node: int, query: Floats) -> float:
     """Bound the squared distance to any point of a node from below; infinite where none remains."""
     if tree.alive[node] == 0:
@@ -352,7 +354,7 @@ def at_least(tree: Tree, node: int, query: Floats) -> float:
     return total
 
 
-@kernel
+@helper
 def _at_most(tree: Tree, node: int, query: Floats) -> float:
     """Bound the squared distance to any point of a node from above; minus infinity where none remains."""
     if tree.alive[node] == 0:

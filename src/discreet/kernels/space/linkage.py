@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints, Progress, Words
 from discreet.kernels.chunks import part, sweep
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.space.kdtree import Tree, at_least, grow, measure
 
 Singles = NDArray[np.float32]
@@ -177,7 +177,7 @@ def _number(words: Words, order: Ints, entry: Ints, first: Ints) -> int:
     return count
 
 
-@kernel
+@helper
 def _distance(x: Floats, y: Floats) -> float:
     """Sum as a leaf does, so that the same pair has the same distance to the last bit."""
     total = 0.0
@@ -207,7 +207,7 @@ def _search(
         counts[i, 0], counts[i, 1] = _count(tree, weights, queries[i], low[i], high[i], nearest, budget)
 
 
-@kernel
+@helper
 def _count(
     tree: Tree, weights: Floats, query: Floats, low: float, high: float, nearest: int, budget: int
 ) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from discreet.evolution.cycles import Cycles
 from discreet.evolution.parallel import mapped
 from discreet.evolution.process import Search, State, inside, part
+from discreet.kernels.compiling import second_process
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.pool import clear, note, pooled
 from discreet.kernels.memetic.unions import anneal, room_for, slot_costs, slotted
@@ -20,6 +21,7 @@ from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.partitions.path import cut_order
 from discreet.kernels.partitions.tour import chain
 from discreet.kernels.partitions.vmdav import vmdav
+from discreet.kernels.pricing.pricing import price
 from discreet.kernels.random import below, seeded
 from discreet.kernels.space.lists import neighbour_lists
 from discreet.microdata.memetic.regions import REGION_RECORDS, recombine
@@ -173,15 +175,16 @@ class Islands(Search[Labels]):
                 best, cost = child, _cost(self._points, child)
         return best
 
-    def rehearse(self) -> None:
-        """Do each kind of work once, so that it is compiled."""
+    def rehearse(self, prove: bool) -> None:
+        """Do each kind of work once, so that it is compiled; that of the exact search if asked."""
         for island in self._islands:
             self._anneal(island, heat=0.1)
         self._inherit(island.groups.labels for island in self._islands)
         if self._params.regions:
             self._recombine_regions()
         self.answer()
-        _rehearse_proof()
+        if prove:
+            _rehearse_proof()
 
     def _state(self) -> State:
         """The best partition, from which every island begins its cycle, the pools, and the proof."""
@@ -240,9 +243,9 @@ class Islands(Search[Labels]):
 
     def _proof_epochs(self) -> int:
         """How many epochs of the exact search belong to this cycle."""
-        most_records, first_cycle = PROVABLE.get(self._k, (0, 0))
+        first_cycle = PROVABLE.get(self._k, (0, 0))[1]
         due = self._cycle >= first_cycle or self._idle_cycles >= IDLE_CYCLES_BEFORE_PROOF
-        return self._params.proofs if len(self._points) <= most_records and due else 0
+        return self._params.proofs if due and can_be_proven(len(self._points), self._k) else 0
 
     def _prove(self) -> None:
         """Do an epoch of the exact search, which shares the best partition with the islands."""
@@ -258,6 +261,21 @@ class Islands(Search[Labels]):
         return self._proof
 
 
+def can_be_proven(records: int, k: int) -> bool:
+    """Whether an exact search may go on beside the islands."""
+    return records <= PROVABLE.get(k, (0, 0))[0]
+
+
+def compile_kernels(points: Points, k: int, prove: bool) -> None:
+    """Compile what the constructions need, and in a second process what the islands need, and proofs if asked."""
+    kernels: dict[str, Callable[..., object]] = {"discreet.kernels.memetic.unions": anneal}
+    if prove:
+        kernels["discreet.kernels.pricing.pricing"] = price
+    with second_process(list(kernels), kernels.values()):
+        _constructions(points, k, Run())
+        neighbour_lists(points, 1)
+
+
 def _rehearse_proof() -> None:
     """Prove an optimum for which all that an exact search can do is needed, branch and bound too."""
     proof = Exact().search(np.random.default_rng(0).normal(size=(16, 8)), 3, Run())
@@ -267,18 +285,22 @@ def _rehearse_proof() -> None:
 
 def _start(points: Points, k: int, run: Run) -> Labels:
     """The best of the constructions and of a partition that was given, wherever they can be told apart."""
-    groups = mdav(points, k, False, run.progress)
-    candidates = [
-        groups,
-        vmdav(points, k, 0.2, run.progress),
-        cut_order(points, chain(points, groups, run.progress), k, run.progress),
-    ]
+    candidates = _constructions(points, k, run)
     if run.start is not None:
         candidates.append(run.start)
     best = split_large(candidates.pop(), k)
     for labels in candidates:
         best, _ = _cross(points, k, best, split_large(labels, k))
     return best
+
+
+def _constructions(points: Points, k: int, run: Run) -> list[Labels]:
+    groups = mdav(points, k, False, run.progress)
+    return [
+        groups,
+        vmdav(points, k, 0.2, run.progress),
+        cut_order(points, chain(points, groups, run.progress), k, run.progress),
+    ]
 
 
 def _cross(points: Points, k: int, mother: Labels, father: Labels) -> tuple[Labels, int]:

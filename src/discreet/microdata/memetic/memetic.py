@@ -9,7 +9,7 @@ from itertools import islice
 from discreet.errors import InputError, at_least, whole
 from discreet.evolution.process import Process
 from discreet.microdata.memetic.blocks import MOST_UNION_K, Blocks
-from discreet.microdata.memetic.islands import IslandParameters, Islands
+from discreet.microdata.memetic.islands import IslandParameters, Islands, can_be_proven, compile_kernels
 from discreet.microdata.method import Labels, Method, Points, Run
 
 # Data of many attributes counts as large if it has as many values as the largest moderate data of so many attributes.
@@ -104,4 +104,6 @@ class Memetic(IslandParameters, Method):
             for _ in islice(self._blocks(points, 2, Run()).epochs(), 4):
                 pass
         if not all(in_blocks):
-            self._islands(points, 2, Run()).rehearse()
+            prove = any(can_be_proven(size, k) for size in sizes)
+            compile_kernels(points, 2, prove)
+            self._islands(points, 2, Run()).rehearse(prove)

@@ -18,6 +18,8 @@ from discreet.tables.suppression.problem import Problem
 CHARGE = 1e-3
 # How full the pool of certificates may be before a clean-up or a repair.
 FULL_POOL = 0.5
+# How full it may be during a clean-up before gaps in it are closed.
+CLOSE_GAPS = 0.75
 
 
 class NetworkPattern:
@@ -157,7 +159,16 @@ class NetworkPattern:
         self._make_room()
         order = self.costliest_first if cells is None else cells
         return int(
-            patterns.clean(self._graph, self._room, self._requirements, self._pattern, order, CHARGE, self._tolerance)
+            patterns.clean(
+                self._graph,
+                self._room,
+                self._requirements,
+                self._pattern,
+                order,
+                CHARGE,
+                self._tolerance,
+                CLOSE_GAPS,
+            )
         )
 
     def improve(self, state: Words, rounds: int, most: int, heat: float) -> float:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.kernels.compiling import uninterrupted
+from discreet.kernels.compiling import compiling, second_process
+from discreet.kernels.flows.repairs import ruin_and_repair
 from discreet.kernels.random import seeded
 from discreet.tables.suppression.boxes import Boxes, Branches
 from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.exact.branch_and_cut import Exact
+from discreet.tables.suppression.exact.separation import separator_of
 from discreet.tables.suppression.lattice import lattice_of
 from discreet.tables.suppression.network_pattern import NetworkPattern
-from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, problem_of
+from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, problem_of, settle_ranges
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import PRIMARY, Table
@@ -19,17 +21,21 @@ from discreet.tabular.table import PRIMARY, Table
 
 def warm_up(problem: Problem) -> None:
     """Compile the kernels that a problem asks for."""
-    with uninterrupted():
+    with compiling():
         for part in problem.components():
             if part.is_network:
                 _compile_flows()
             else:
-                _compile_boxes(part)
+                on_lattice = len(part) >= SIZE_CLASSES.lattice and lattice_of(part) is not None
+                _compile_boxes(on_lattice, not on_lattice and len(part) >= SIZE_CLASSES.large)
 
 
 def _compile_flows() -> None:
     """What networks need."""
     small = problem_of(_small(2))
+    with second_process(["discreet.kernels.flows.repairs"], [ruin_and_repair]):
+        settle_ranges(small)
+        separator_of(small).lacking(np.ones(len(small)))
     pattern = NetworkPattern(small)
     pattern.protect(np.arange(small.requirements, dtype=np.int64))
     pattern.clean()
@@ -37,16 +43,23 @@ def _compile_flows() -> None:
     next(Exact(small, pattern.twin(), pattern.suppressed, np.empty(0, dtype=np.int64)).epochs(), None)
 
 
-def _compile_boxes(problem: Problem) -> None:
-    """What patterns need that are built by programs: boxes, and more where there are many columns."""
+def compile_all() -> None:
+    """Compile the kernels that any problem may ask for."""
+    with compiling():
+        _compile_flows()
+        _compile_boxes(with_lattice=True, with_branches=True)
+
+
+def _compile_boxes(with_lattice: bool, with_branches: bool) -> None:
+    """What patterns need that are built by linear programs: boxes, and more where there are many columns."""
     small = problem_of(_small(3))
     order, suppressed = small.by_level(), small.primary.copy()
     Boxes(small).protect(suppressed, Certificates(len(small), small.requirements), order)
-    lattice = lattice_of(small) if len(problem) >= SIZE_CLASSES.lattice and lattice_of(problem) else None
+    lattice = lattice_of(small) if with_lattice else None
     if lattice is not None:
         price, nothing = small.weight + 1.0, np.zeros(len(small))
         lattice.cheapest(price, int(small.cell[0]), float(small.side[0] * small.level[0]), nothing, 0.0)
-    elif len(problem) >= SIZE_CLASSES.large:
+    if with_branches:
         Branches(small).protect(suppressed, Certificates(len(small), small.requirements), order)
 
 

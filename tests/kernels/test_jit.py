@@ -1,0 +1,112 @@
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet import kernels
+from discreet.kernels import jit
+from discreet.kernels.compiling import is_compiled, second_process
+from discreet.kernels.jit import helper, kernel
+from discreet.kernels.sorting import stable_order
+
+FOLDER = Path(kernels.__path__[0])
+
+
+@helper
+def _scaled(x: float, by: int) -> float:
+    return x * by
+
+
+@kernel
+def _twice_and_thrice(x: float) -> float:
+    return _scaled(x, 2) + _scaled(x, 3)
+
+
+def test_constants_are_no_types_of_their_own() -> None:
+    assert _twice_and_thrice(2.0) == 10.0
+    assert len(_scaled.signatures) == 1  # type: ignore[attr-defined]
+
+
+def test_a_helper_that_python_calls_runs_as_python() -> None:
+    assert _scaled("ab", 2) == "abab"  # type: ignore[arg-type, comparison-overlap]
+
+
+def test_the_cache_is_stale_as_soon_as_any_kernel_changes(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    stamped = kernel(_scaled.py_func)  # type: ignore[attr-defined]
+    assert stamped._cache._cache_file._source_stamp == jit._SOURCES
+    monkeypatch.setattr(jit, "_SOURCES", "other")
+    assert kernel(_scaled.py_func)._cache._cache_file._source_stamp == "other"  # type: ignore[attr-defined]
+
+
+def test_an_order_is_stable() -> None:
+    keys = np.random.default_rng(0).integers(0, 5, 100).astype(float)
+    assert stable_order(keys).tolist() == np.argsort(keys, kind="stable").tolist()
+
+
+def test_nothing_is_started_for_what_is_compiled(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    def refuse(*_args: object, **_kws: object) -> None:
+        raise AssertionError("a process was started")
+
+    _twice_and_thrice(1.0)
+    assert is_compiled(_twice_and_thrice)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with second_process(["no.such.module"], [_twice_and_thrice]):
+        pass
+
+
+def test_where_no_process_can_be_started_the_work_goes_on(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    done = False
+    with second_process(["no.such.module"], [kernel(lambda x: x)]):
+        done = True
+    assert done
+
+
+SEEDED = """
+from discreet.kernels.random import seeded
+seeded(0, 0)
+print(getattr(seeded._cache, "cache_path", None), sum(seeded.stats.cache_misses.values()))
+"""
+
+
+@pytest.mark.parametrize("home", ["a folder", "no folder"])
+def test_where_the_package_cannot_be_written_the_cache_is_in_the_home_of_the_user(tmp_path: Path, home: str) -> None:
+    package = tmp_path / "package" / "discreet"
+    shutil.copytree(FOLDER.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    # A file in its place: root may write to any folder.
+    (package / "kernels" / "__pycache__").write_text("")
+    (tmp_path / "no folder").write_text("")
+    found = subprocess.run(
+        [sys.executable, "-B", "-c", SEEDED],
+        env={"PYTHONPATH": str(package.parent), "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / home)},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.rsplit(maxsplit=1)
+    if home == "a folder":
+        assert Path(found[0]).is_relative_to(tmp_path / home)
+        assert list(Path(found[0]).glob("*.nbi"))
+    else:
+        assert found[0] == "None"
+
+
+def _helpers(path: Path) -> set[str]:
+    return {
+        node.name
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and any(getattr(m, "id", "") == "helper" for m in node.decorator_list)
+    }
+
+
+def test_no_plain_function_of_a_kernel_module_calls_its_helpers() -> None:
+    """It would run them as Python, slowly."""
+    assert any(map(_helpers, FOLDER.rglob("*.py")))
+    for path in FOLDER.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+                called = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+                assert not called & _helpers(path), (path.name, node.name)
