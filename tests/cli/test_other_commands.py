@@ -82,3 +82,16 @@ def test_a_reader_that_leaves_is_no_fault() -> None:
         f"{sys.executable} -m discreet methods | head -n 1", shell=True, capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
+
+
+def test_compile_fills_the_cache(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it compiles is what the default searches warm up with."""
+    from discreet.microdata import solving
+    from discreet.tables.suppression import warm_up
+
+    called = []
+    monkeypatch.setattr(solving, "warm_up", lambda *_args: called.append("microdata"))
+    monkeypatch.setattr(warm_up, "compile_all", lambda: called.append("tables"))
+    assert "compiling kernels for this machine" in command("compile").out
+    assert called == ["microdata", "tables"]
+    assert command("compile", "--quiet").out == ""

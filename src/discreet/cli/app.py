@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, Parameter
 
 from discreet._version import __version__
+from discreet.cli.compile import compile_
 from discreet.cli.convert import convert
 from discreet.cli.example import example
 from discreet.cli.group import group
@@ -36,6 +37,7 @@ app = App(
 )
 for command in (protect, group, refine, verify, measure, methods, tabulate, primary, suppress, audit, convert, example):
     app.command(command)
+app.command(compile_, name="compile")
 app.command(study)
 app.command(reproduce)
 

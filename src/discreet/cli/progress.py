@@ -34,9 +34,19 @@ class Reporter:
     def __call__(self, stage: str, fraction: float) -> None:
         """Take note of a stage and how far along it is."""
         with self._lock:
+            if stage == "compiling" != self._stage and not self.quiet and not sys.stderr.isatty():
+                timer = threading.Timer(PATIENCE, self._mention_compiling)
+                timer.daemon = True
+                timer.start()
             self._stage, self._fraction = stage, fraction
             if self._bar is not None:
                 self._draw()
+
+    def _mention_compiling(self) -> None:
+        """Say without a terminal too why nothing happens; with a filled cache this stage takes no time."""
+        with self._lock:
+            if self._stage == "compiling" and not self._over:
+                print("compiling kernels for this machine (once) …", file=sys.stderr, flush=True)
 
     def _appear(self) -> None:
 

@@ -1,0 +1,33 @@
+"""`discreet compile`."""
+
+from __future__ import annotations
+
+
+def compile_(*, quiet: bool = False) -> int:
+    """Compile the kernels of the default searches ahead of time, for an image or a cluster.
+
+    They are compiled on first use otherwise, which takes half a minute or so, once on each kind of processor. The
+    cache is in the package's folder, in the user's cache folder if that cannot be written to, or where
+    NUMBA_CACHE_DIR says.
+
+    Parameters
+    ----------
+    quiet
+        Print nothing.
+    """
+    from time import perf_counter
+
+    from discreet.microdata.memetic.memetic import Memetic
+    from discreet.microdata.solving import warm_up
+    from discreet.tables.suppression.warm_up import compile_all
+
+    began = perf_counter()
+    if not quiet:
+        print("compiling kernels for this machine (once) …", flush=True)
+    method = Memetic()
+    # Records whose optimum may be proven, many records, and so many that they are searched in blocks.
+    warm_up(method, 2, 3, {100, 5_000, 10 * method.large})
+    compile_all()
+    if not quiet:
+        print(f"done in {perf_counter() - began:.0f} s")
+    return 0
