@@ -170,7 +170,7 @@ from discreet.microdata.method import Run
 modules = [importlib.import_module(found.name)
            for found in pkgutil.walk_packages(kernels.__path__, "discreet.kernels.")]
 compiled = lambda: {f"{m.__name__}.{n}": len(f.signatures) for m in modules for n, f in vars(m).items()
-                    if hasattr(f, "signatures")}
+                    if isinstance(getattr(f, "signatures", None), list)}
 islands.FIRST_REGION_CYCLE, islands.PROVABLE = 0, {3: (1000, 0)}
 method = Memetic(large=int(sys.argv[1]), cycle=2, growth=1.0)
 warm_up(method, 2, 3, {120})
