@@ -131,7 +131,8 @@ def widest(
         if listed and 0.0 < amounts[i] < np.inf:
             if end + changes + 1 > moved.size:
                 longer, further = np.empty(2 * (end + changes + 1), np.int64), np.empty(2 * (end + changes + 1))
-                longer[:end], further[:end] = moved[:end], deviations[:end]
+                for at in range(end):
+                    longer[at], further[at] = moved[at], deviations[at]
                 moved, deviations = longer, further
             moved[end], deviations[end] = which[i], side * amounts[i]
             end += 1
