@@ -1,5 +1,6 @@
 """The rooms of the house and the arrows between them; importing costs nothing."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,26 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
             arrows.add_edge(name, target if target in known else target.rsplit(".", 1)[0])
     cycles = [sorted(part) for part in networkx.strongly_connected_components(arrows) if len(part) > 1]
     assert cycles == []
+
+
+SEARCHES = [
+    *(PACKAGE / "tables" / "suppression").rglob("*.py"),
+    *(PACKAGE / "microdata" / "memetic").rglob("*.py"),
+    *(PACKAGE / "grouping" / f"{name}.py" for name in ("search", "gomm", "pareto")),
+]
+PLAIN = {"bool", "int", "float", "str", "Path"}
+
+
+@pytest.mark.parametrize("path", SEARCHES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_search_asks_what_it_holds(path: Path) -> None:
+    """Patterns, provers and searches are used by what they promise; only values that users give are looked at."""
+    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+            assert call.func.id != "hasattr"
+            assert call.func.id != "getattr" or len(call.args) == 2
+            if call.func.id == "isinstance":
+                asked = {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
+                assert asked <= PLAIN, ast.unparse(call)
 
 
 def test_only_the_solvers_know_highs() -> None:
