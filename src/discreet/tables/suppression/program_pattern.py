@@ -23,8 +23,7 @@ from discreet.tables.suppression.boxes import Boxes, Branches
 from discreet.tables.suppression.certificates import Certificates, pack, unpack
 from discreet.tables.suppression.lattice import LatticeProver, lattice_of
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, SizeClasses
-from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover
-from discreet.tables.suppression.subtable import SubtableProver
+from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver
 
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
 # these may be published again.

@@ -11,8 +11,7 @@ from discreet.tables.primary import primary
 from discreet.tables.suppression import provers as forcing
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.suppression.program_pattern import LinearProgramPattern
-from discreet.tables.suppression.provers import ConfinedProver, LinearProver
-from discreet.tables.suppression.subtable import Neighbourhoods, SubtableProver
+from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Neighbourhoods, SubtableProver
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.table import SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
