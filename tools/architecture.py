@@ -24,7 +24,7 @@ FLOORS = {
     "studies": ["jobs", "experiments"],
     "protection": ["grouping", "microdata", "tables"],
     "judgement, release": ["release", "measures", "verification"],
-    "attack, declarations": ["attack", "columns", "methods", "running"],
+    "attack, declarations, runs": ["attack", "columns", "methods", "running"],
     "foundations": ["executors", "evolution", "solvers", "kernels", "examples", "tabular", "data"],
 }
 SAME_FLOOR = {
