@@ -105,6 +105,8 @@ def _console(page: Path, block: Block, *, here: bool) -> None:
         raise ExampleError(f"{page.name}:{block.line}: a console block begins with '$ ' and a command")
     for line, command, expected in commands(block):
         printed = _call(command) if here and _PLAIN.fullmatch(command) else _shell(command)
+        # Printed only where the cache of kernels is empty, as in a new checkout.
+        printed = re.sub(r"^compiling kernels for this machine .*\n", "", printed, flags=re.MULTILINE)
         where = f"{page.name}:{line}: $ {command}"
         # Three dots must not hide a crash.
         if "Traceback (most recent call last)" in printed and "Traceback" not in expected:
