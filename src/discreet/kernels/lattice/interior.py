@@ -2,7 +2,11 @@
 
 The method is Mehrotra's (1992) for variables with two bounds. As factoring costs much more than solving, each step has
 several of Gondzio's (1996) correctors, each taken as far as it helps (Colombo and Gondzio, 2008). As all variables are
-bounded, any dual prices bound the objective: the gap told is a proof, and so is that there is no solution.
+bounded, any dual prices bound the objective: the gap it gives is a proof, and so is that there is no solution.
+
+The arithmetic over the variables is compiled, each formula in one pass: x and s are the distances of a variable to its
+two bounds, z and w their prices; a step of s goes against that of x. What is found is written into arrays that exist:
+where variables are many, new ones would take longer than the arithmetic.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from discreet.kernels.arrays import Floats
-from discreet.kernels.lattice import newton
+from discreet.kernels.jit import formula
 
 Status = Literal["optimal", "infeasible", "stalled"]
 
@@ -31,6 +35,8 @@ ACCURACY, COARSE = 1e-11, 1e-8
 """Of the normal equations, at the end and far from it: what is left over cannot be mended once cells hardly move."""
 SHARES = (1.0, 0.7, 0.4, 0.15)
 """How much of a corrector may be taken."""
+CHUNK = 256
+"""How many variables are looked at together for one that shortens a step."""
 
 
 class Normal(Protocol):
@@ -144,9 +150,7 @@ class Program:
             if done == iterations or PATIENCE in (tiny, vain):
                 break
             try:
-                by_cell = newton.weights(
-                    point.x, point.s, point.z, point.w, self.cell, self.relations.cells, self._theta
-                )
+                by_cell = _weights(point.x, point.s, point.z, point.w, self.cell, self.relations.cells, self._theta)
                 step, ahead, up = self._step(point, self.relations.normal(by_cell), left)
             except LinAlgError:
                 break
@@ -159,21 +163,21 @@ class Program:
                 (point.z, step.z, up),
                 (point.w, step.w, up),
             ):
-                newton.go(values, change, share)
+                _go(values, change, share)
             done += 1
             tiny = tiny + 1 if max(ahead, up) < 1e-3 else 0
         x = self._mended(point)
         return Solution("stalled", x, self._gap(x, self._bound(point.y)), done)
 
     def _image(self, x: Floats) -> Floats:
-        return self.relations.sums(newton.image(self.cell, self.direction, x, self.relations.cells))
+        return self.relations.sums(_image(self.cell, self.direction, x, self.relations.cells))
 
     def _by_cell(self, amounts: Floats) -> Floats:
         return np.bincount(self.cell, amounts, self.relations.cells).astype(np.float64, copy=False)
 
     def _prices(self, y: Floats) -> Floats:
         """What each variable is worth at some prices of the relations; good until the next are asked for."""
-        newton.prices(self.relations.spread(y), self.cell, self.direction, self._priced)
+        _prices(self.relations.spread(y), self.cell, self.direction, self._priced)
         return self._priced
 
     def _start(self) -> Point:
@@ -189,7 +193,7 @@ class Program:
 
     def _bound(self, y: Floats) -> float:
         """What the objective cannot be below; true for any y."""
-        return float(self.right @ y) - newton.surplus(self._prices(y), self.cost, 1.0, 0.0, self.capacity)
+        return float(self.right @ y) - _surplus(self._prices(y), self.cost, 1.0, 0.0, self.capacity)
 
     def _gap(self, x: Floats, bound: float) -> float:
         objective = float(self.cost @ x)
@@ -198,7 +202,7 @@ class Program:
     def _is_proof(self, y: Floats) -> bool:
         """Tell if y shows that there is no solution: y A x stays below y b (Farkas), rounding of prices included."""
         rounding = 1e-15 * float(np.abs(y).max())
-        missing = self.right @ y - newton.surplus(self._prices(y), self.cost, 0.0, rounding, self.capacity)
+        missing = self.right @ y - _surplus(self._prices(y), self.cost, 0.0, rounding, self.capacity)
         return bool(missing > 1e-9 * (np.abs(self.right) @ np.abs(y)))
 
     def _step(self, point: Point, normal: Normal, left: Floats) -> tuple[Step, float, float]:
@@ -206,35 +210,35 @@ class Program:
         x, s, y, z, w = point
         theta, slack, lower, upper = self._theta, self._slack, self._lower, self._upper
         step, other = self._steps
-        products = newton.aim(x, s, z, w, self.cost, self._prices(y), slack, lower, upper)
+        products = _aim(x, s, z, w, self.cost, self._prices(y), slack, lower, upper)
         accuracy = min(max(ACCURACY, COARSE * products / max(abs(float(self.cost @ x)), self.floor)), COARSE)
         mu = products / (2 * x.size)
 
         def toward(found: Step, part: float = 1.0) -> Step:
             """Newton's step towards the relations with z dx + x dz = lower and −w dx + s dw = upper."""
-            newton.shift(theta, x, s, lower, upper, slack, part, found.x)
+            _shift(theta, x, s, lower, upper, slack, part, found.x)
             found.y[:] = normal.solve(part * left - self._image(found.x), accuracy)
-            newton.finish(theta, x, s, z, w, lower, upper, self._prices(found.y), found.x, found.z, found.w)
+            _finish(theta, x, s, z, w, lower, upper, self._prices(found.y), found.x, found.z, found.w)
             return found
 
         toward(step)
         ahead, up = _reach(point, step, step, 0.0)
-        after = newton.after(x, s, z, w, step.x, step.z, step.w, ahead, up)
+        after = _after(x, s, z, w, step.x, step.z, step.w, ahead, up)
         target = (after / products) ** 3 * mu
-        newton.centre(x, s, z, w, step.x, step.z, step.w, 1.0, target, lower, upper)
+        _centre(x, s, z, w, step.x, step.z, step.w, 1.0, target, lower, upper)
         ahead, up = _blend(point, step, toward(other))
         for _ in range(CORRECTORS):
             if min(ahead, up) > 0.9:
                 break
             # Aim a little further than the step goes, and bring back the products that would leave the path there.
             far, high = min(1.0, 1.08 * ahead + 0.08), min(1.0, 1.08 * up + 0.08)
-            newton.bring_back(x, s, z, w, step.x, step.z, step.w, far, high, target, lower, upper)
+            _bring_back(x, s, z, w, step.x, step.z, step.w, far, high, target, lower, upper)
             before = ahead + up
             ahead, up = _blend(point, step, toward(other))
             if ahead + up < 1.02 * before:
                 break
         if min(ahead, up) < SHORT:
-            newton.centre(x, s, z, w, step.x, step.z, step.w, 0.0, 0.5 * mu, lower, upper)
+            _centre(x, s, z, w, step.x, step.z, step.w, 0.0, 0.5 * mu, lower, upper)
             ahead, up = _blend(point, step, toward(other, 0.5))
         ahead, up = (min(1.0, (DAMPING if reach > 0.5 else CAUTION) * reach) for reach in (ahead, up))
         return step, ahead, up
@@ -257,9 +261,9 @@ class Program:
 def _reach(point: Point, old: Step, new: Step, share: float) -> tuple[float, float]:
     """How far one can go along a mixed step until a bound is met, in x and in y; no further than a full step needs."""
     longest = 1.0 / DAMPING
-    ahead = newton.reach(point.x, point.s, old.x, new.x, share, longest)
-    up = newton.climb(point.z, old.z, new.z, share, longest)
-    return ahead, newton.climb(point.w, old.w, new.w, share, up)
+    ahead = _advance(point.x, point.s, old.x, new.x, share, longest)
+    up = _climb(point.z, old.z, new.z, share, longest)
+    return ahead, _climb(point.w, old.w, new.w, share, up)
 
 
 def _blend(point: Point, old: Step, new: Step) -> tuple[float, float]:
@@ -273,7 +277,214 @@ def _blend(point: Point, old: Step, new: Step) -> tuple[float, float]:
             best_up, up = share, high
         if min(ahead, up) > 0.9:
             break
-    newton.mix(old.x, new.x, best)
+    _mix(old.x, new.x, best)
     for before, after in zip(old[1:], new[1:], strict=True):
-        newton.mix(before, after, best_up)
+        _mix(before, after, best_up)
     return ahead, up
+
+
+@formula
+def _weights(
+    x: Floats, s: Floats, z: Floats, w: Floats, cell: NDArray[np.integer], cells: int, theta: Floats
+) -> Floats:
+    """Write how easily each variable moves; give how easily each cell does by all of its variables."""
+    for i in range(x.size):
+        theta[i] = 1.0 / (z[i] / x[i] + w[i] / s[i])
+    by_cell = np.zeros(cells)
+    for i in range(x.size):
+        by_cell[cell[i]] += theta[i]
+    return by_cell
+
+
+@formula
+def _image(cell: NDArray[np.integer], direction: Floats, amounts: Floats, cells: int) -> Floats:
+    """What cells move by if their variables have these amounts."""
+    found = np.zeros(cells)
+    for i in range(cell.size):
+        found[cell[i]] += direction[i] * amounts[i]
+    return found
+
+
+@formula
+def _aim(
+    x: Floats,
+    s: Floats,
+    z: Floats,
+    w: Floats,
+    cost: Floats,
+    prices: Floats,
+    slack: Floats,
+    lower: Floats,
+    upper: Floats,
+) -> float:
+    """Write what prices are off, and right-hand sides that aim at products of 0; give the sum of all products."""
+    for i in range(x.size):
+        slack[i] = cost[i] - prices[i] - z[i] + w[i]
+        lower[i] = -x[i] * z[i]
+        upper[i] = -s[i] * w[i]
+    total = 0.0
+    for i in range(x.size):
+        total -= lower[i] + upper[i]
+    return total
+
+
+@formula
+def _after(
+    x: Floats,
+    s: Floats,
+    z: Floats,
+    w: Floats,
+    dx: Floats,
+    dz: Floats,
+    dw: Floats,
+    ahead: float,
+    up: float,
+) -> float:
+    """The sum of all products after a step."""
+    total = 0.0
+    for i in range(x.size):
+        move = ahead * dx[i]
+        total += (x[i] + move) * (z[i] + up * dz[i]) + (s[i] - move) * (w[i] + up * dw[i])
+    return total
+
+
+@formula
+def _surplus(prices: Floats, cost: Floats, share: float, more: float, capacity: Floats) -> float:
+    """What could be gained at some prices: all that pays, as far as it goes, with a share of the cost taken off."""
+    total = 0.0
+    for i in range(prices.size):
+        total += capacity[i] * max(prices[i] - share * cost[i] + more, 0.0)
+    return total
+
+
+@formula
+def _shift(
+    theta: Floats, x: Floats, s: Floats, lower: Floats, upper: Floats, slack: Floats, part: float, found: Floats
+) -> None:
+    """Write what a step moves variables by before the relations have their say."""
+    for i in range(x.size):
+        found[i] = theta[i] * (lower[i] / x[i] - upper[i] / s[i] - part * slack[i])
+
+
+@formula
+def _finish(
+    theta: Floats,
+    x: Floats,
+    s: Floats,
+    z: Floats,
+    w: Floats,
+    lower: Floats,
+    upper: Floats,
+    prices: Floats,
+    dx: Floats,
+    dz: Floats,
+    dw: Floats,
+) -> None:
+    """Complete a step, with z dx + x dz = lower and −w dx + s dw = upper; dx has what `_shift` wrote."""
+    for i in range(x.size):
+        dx[i] += theta[i] * prices[i]
+        dz[i] = (lower[i] - z[i] * dx[i]) / x[i]
+        dw[i] = (upper[i] + w[i] * dx[i]) / s[i]
+
+
+@formula
+def _prices(spread: Floats, cell: NDArray[np.integer], direction: Floats, found: Floats) -> None:
+    """Write what variables have of what was spread over cells."""
+    for i in range(cell.size):
+        found[i] = direction[i] * spread[cell[i]]
+
+
+@formula
+def _mix(old: Floats, new: Floats, share: float) -> None:
+    """Go from old to new by a share."""
+    for i in range(old.size):
+        old[i] += share * (new[i] - old[i])
+
+
+@formula
+def _go(values: Floats, step: Floats, share: float) -> None:
+    """Go along a step."""
+    for i in range(values.size):
+        values[i] += share * step[i]
+
+
+@formula
+def _advance(x: Floats, s: Floats, old: Floats, new: Floats, share: float, longest: float) -> float:
+    """How far x goes along a mixed step, and s against it, until one is 0; no further than asked for."""
+    for start in range(0, x.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        below, above, before, after = x[part], s[part], old[part], new[part]
+        # Few variables shorten the step: whole chunks are passed over without a branch.
+        short = 0
+        for i in range(below.size):
+            change = (before[i] + share * (after[i] - before[i])) * longest
+            short += (below[i] < -change) | (above[i] < change)
+        if short:
+            for i in range(below.size):
+                change = before[i] + share * (after[i] - before[i])
+                if below[i] < -change * longest:
+                    longest = -below[i] / change
+                elif above[i] < change * longest:
+                    longest = above[i] / change
+    return longest
+
+
+@formula
+def _climb(values: Floats, old: Floats, new: Floats, share: float, longest: float) -> float:
+    """How far prices go along a mixed step until one is 0; no further than asked for."""
+    for start in range(0, values.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        price, before, after = values[part], old[part], new[part]
+        short = 0
+        for i in range(price.size):
+            short += price[i] < -(before[i] + share * (after[i] - before[i])) * longest
+        if short:
+            for i in range(price.size):
+                change = before[i] + share * (after[i] - before[i])
+                if price[i] < -change * longest:
+                    longest = -price[i] / change
+    return longest
+
+
+@formula
+def _centre(
+    x: Floats,
+    s: Floats,
+    z: Floats,
+    w: Floats,
+    dx: Floats,
+    dz: Floats,
+    dw: Floats,
+    bend: float,
+    target: float,
+    lower: Floats,
+    upper: Floats,
+) -> None:
+    """Write right-hand sides that aim at products of the target, less a share of what the step bends (Mehrotra)."""
+    for i in range(x.size):
+        lower[i] = target - x[i] * z[i] - bend * dx[i] * dz[i]
+        upper[i] = target - s[i] * w[i] + bend * dx[i] * dw[i]
+
+
+@formula
+def _bring_back(
+    x: Floats,
+    s: Floats,
+    z: Floats,
+    w: Floats,
+    dx: Floats,
+    dz: Floats,
+    dw: Floats,
+    far: float,
+    high: float,
+    target: float,
+    lower: Floats,
+    upper: Floats,
+) -> None:
+    """Write right-hand sides that bring back the products that would leave the path further on (Gondzio)."""
+    least, most = 0.1 * target, 10.0 * target
+    for i in range(x.size):
+        first = (x[i] + far * dx[i]) * (z[i] + high * dz[i])
+        second = (s[i] - far * dx[i]) * (w[i] + high * dw[i])
+        lower[i] = z[i] * dx[i] + x[i] * dz[i] + max(min(max(first, least), most) - first, -most)
+        upper[i] = s[i] * dw[i] - w[i] * dx[i] + max(min(max(second, least), most) - second, -most)

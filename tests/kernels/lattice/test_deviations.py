@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, linprog
 
 from discreet.kernels.arrays import Floats
-from discreet.kernels.lattice.deviations import Lattice, Moves, support
-from discreet.kernels.lattice.lines import Lines, Normal
+from discreet.kernels.lattice.deviations import Lattice, Lines, Moves, Normal, support
 from discreet.tabular.files import jj
 from discreet.tabular.table import FIXED, PRIMARY
 
