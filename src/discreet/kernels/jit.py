@@ -67,7 +67,9 @@ def _compiled(function: F, error_model: Literal["python", "numpy"]) -> F:
     options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "error_model": error_model}
     try:
         made: Any = numba.njit(cache=True, **options)(function)
-        made._cache._cache_file._source_stamp = _SOURCES
+        # What is stale must not even be unpickled: it may name classes that are gone. The version is looked at before.
+        file = made._cache._cache_file
+        file._version, file._source_stamp = f"{file._version} {_SOURCES}", _SOURCES
     except RuntimeError:
         # Neither the installation nor the home of the user can be written to: compile anew in each process.
         made = numba.njit(**options)(function)
