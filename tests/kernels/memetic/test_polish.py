@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.memetic.polish import _move, _swap, polish
+from discreet.kernels.memetic.blocks import _move, _swap, polish
 from discreet.kernels.memetic.unions import Groups, slotted
 from partitions import any_partition, cases, check_sizes, cloud, groups_of, plain_sse
 
