@@ -1,13 +1,10 @@
-"""The cheapest way to move one cell by a given amount where cells are the arcs of a graph.
+"""Flows of least cost that move one cell, or several at once, by given amounts where cells are the arcs of a graph.
 
 Successive shortest paths with node potentials: a path from one end of the cell back to its other end, along arcs that
 cost what their cell costs, is filled up; then the next. In nearly all cases the first path is wide enough.
 
-The cheapest way to move several cells at once by given amounts where cells are the arcs of a graph.
-
-What the moved cells bring to a node too much must leave it along others, and what they take must come back: a flow from
-many sources to many sinks. Successive shortest paths as in `least_cost`, each from whichever source to whichever sink
-is nearest.
+What several moved cells bring to a node too much must leave it along others, and what they take must come back: a flow
+from many sources to many sinks, each path from whichever source to whichever sink is nearest.
 """
 
 from __future__ import annotations
@@ -45,10 +42,11 @@ class Room(NamedTuple):
     has_moved: NDArray[np.bool_]
     distance: Floats  # node
     potential: Floats  # node
-    before: Ints  # node: the arc on which it was reached
+    before: Ints  # node: the arc on which it was reached; −1 where paths begin
     reached: Ints  # nodes that have a distance
     shifted: Ints  # nodes that have a potential
     closed: NDArray[np.bool_]  # node: whether its distance is final
+    is_sink: NDArray[np.bool_]  # node: whether paths may end there
     keys: Floats  # heap
     nodes: Ints  # heap
 
@@ -107,6 +105,7 @@ def room_for(graph: Graph) -> Room:
         np.zeros(nodes, np.int64),
         np.zeros(nodes + 1, np.int64),
         np.zeros(nodes, np.bool_),
+        np.zeros(nodes, np.bool_),
         np.zeros(graph.arcs.size + 2),
         np.zeros(graph.arcs.size + 2, np.int64),
     )
@@ -154,25 +153,13 @@ def least_cost(
     if source == sink:
         room.flow[cell] = side * max(enough, 0.0)
         return max(enough, 0.0), count
+    room.is_sink[sink] = True
     while enough - amount > tolerance:
-        reached = _shortest(graph, room, price, inside, cell, source, sink, tolerance)
-        found = room.closed[sink]
-        if found:
-            push = enough - amount
-            node = sink
-            while node != source:
-                arc = room.before[node]
-                push = min(push, _left(graph, room, arc, node))
-                node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
-            node = sink
-            while node != source:
-                arc = room.before[node]
-                room.flow[arc] += push if graph.head[arc] == node else -push
-                if not room.has_moved[arc]:
-                    room.has_moved[arc] = True
-                    room.moved[count] = arc
-                    count += 1
-                node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
+        _begin(room, source, 0)
+        reached, end = _shortest(graph, room, price, inside, cell, 1, tolerance)
+        if end >= 0:
+            push, _ = _capacity(graph, room, sink, enough - amount)
+            count = _push(graph, room, sink, push, count)
             amount += push
             if enough - amount > tolerance:
                 # Further paths may take flow back: potentials keep those arcs from having a negative price.
@@ -183,11 +170,10 @@ def least_cost(
                             room.shifted[shifted] = node
                             shifted += 1
                         room.potential[node] += room.distance[node] - room.distance[sink]
-        for i in range(reached):
-            room.distance[room.reached[i]] = np.inf
-            room.closed[room.reached[i]] = False
-        if not found:
+        _end(room, reached)
+        if end < 0:
             break
+    room.is_sink[sink] = False
     for i in range(shifted):
         room.potential[room.shifted[i]] = 0.0
     room.flow[cell] = side * amount
@@ -215,6 +201,7 @@ def enough(
     closed, reached, before = room.closed, room.reached, room.before
     while wanted - amount > tolerance:
         closed[source] = True
+        before[source] = -1
         reached[0] = source
         done, size = 0, 1
         while done < size and not closed[sink]:
@@ -251,19 +238,7 @@ def enough(
             else:
                 push = min(push, room.flow[arc] - graph.lo[arc])
                 node = graph.head[arc]
-        node = sink
-        while node != source:
-            arc = before[node]
-            if not room.has_moved[arc]:
-                room.has_moved[arc] = True
-                room.moved[count] = arc
-                count += 1
-            if graph.head[arc] == node:
-                room.flow[arc] += push
-                node = graph.tail[arc]
-            else:
-                room.flow[arc] -= push
-                node = graph.head[arc]
+        count = _push(graph, room, sink, push, count)
         amount += push
     room.flow[cell] = side * amount
     return amount, count
@@ -287,16 +262,25 @@ def _left(graph: Graph, room: Room, arc: int, node: int) -> float:
 
 
 @helper
+def _begin(room: Room, node: int, reached: int) -> None:
+    """Let shortest paths begin at a node as well."""
+    room.distance[node] = 0.0
+    room.before[node] = -1
+    room.reached[reached] = node
+    _sift_up(room.keys, room.nodes, reached, 0.0, node)
+
+
+@helper
 def _shortest(
-    graph: Graph, room: Room, price: Floats, inside: bool, cell: int, source: int, sink: int, tolerance: float
-) -> int:
-    """Distances from the source by reduced prices until the sink is final; tell how many nodes were reached."""
+    graph: Graph, room: Room, price: Floats, inside: bool, cell: int, reached: int, tolerance: float
+) -> tuple[int, int]:
+    """Distances by reduced prices (Dijkstra) from as many sources as were reached until a sink is final.
+
+    Gives how many nodes were reached and the sink, −1 if none was; no path goes along the cell itself.
+    """
     distance, potential, closed = room.distance, room.potential, room.closed
     keys, nodes = room.keys, room.nodes
-    distance[source] = 0.0
-    room.reached[0] = source
-    reached, size = 1, 1
-    keys[0], nodes[0] = 0.0, source
+    size = reached
     while size > 0:
         key, node = keys[0], nodes[0]
         size -= 1
@@ -305,8 +289,8 @@ def _shortest(
         if closed[node] or key > distance[node]:
             continue
         closed[node] = True
-        if node == sink:
-            break
+        if room.is_sink[node]:
+            return reached, node
         for place in range(graph.starts[node], graph.ends[node] if inside else graph.starts[node + 1]):
             arc = graph.arcs[place]
             cost = price[arc]
@@ -333,7 +317,41 @@ def _shortest(
                 room.before[other] = arc
                 _sift_up(keys, nodes, size, length, other)
                 size += 1
-    return reached
+    return reached, -1
+
+
+@helper
+def _end(room: Room, reached: int) -> None:
+    """Take back what shortest paths have left at the nodes they reached."""
+    for i in range(reached):
+        room.distance[room.reached[i]] = np.inf
+        room.closed[room.reached[i]] = False
+
+
+@helper
+def _capacity(graph: Graph, room: Room, sink: int, most: float) -> tuple[float, int]:
+    """How much may flow along the path that was found, up to so much; and its source."""
+    node = sink
+    while room.before[node] >= 0:
+        arc = room.before[node]
+        most = min(most, _left(graph, room, arc, node))
+        node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
+    return most, node
+
+
+@helper
+def _push(graph: Graph, room: Room, sink: int, push: float, count: int) -> int:
+    """Let so much flow along the path that was found; give how many cells have moved so far."""
+    node = sink
+    while room.before[node] >= 0:
+        arc = room.before[node]
+        room.flow[arc] += push if graph.head[arc] == node else -push
+        if not room.has_moved[arc]:
+            room.has_moved[arc] = True
+            room.moved[count] = arc
+            count += 1
+        node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
+    return count
 
 
 @helper
@@ -425,101 +443,38 @@ def group_flow(
         kept[i], price[cell] = price[cell], np.inf
     count = cells.size
     # Sums of levels that are no whole numbers leave rounding behind.
-    dust = max(tolerance, 1e-12 * total)
-    sources = np.flatnonzero(np.abs(surplus) > dust)
+    rounding = max(tolerance, 1e-12 * total)
+    sources: Ints = np.flatnonzero(surplus > rounding)
+    sinks: Ints = np.flatnonzero(surplus < -rounding)
+    for node in sinks:
+        room.is_sink[node] = True
     while possible:
-        reached, sink = _nearest(graph, room, price, surplus, sources, dust)
+        # Sources with something left have all the same potential, sinks with something missing all have none.
+        begun = 0
+        for node in sources:
+            if surplus[node] > rounding:
+                _begin(room, node, begun)
+                begun += 1
+        reached, sink = _shortest(graph, room, price, False, -1, begun, rounding)
         if sink >= 0:
-            count = _push(graph, room, surplus, sink, count)
+            push, source = _capacity(graph, room, sink, -surplus[sink])
+            push = min(push, surplus[source])
+            surplus[source] -= push
+            surplus[sink] += push
+            room.is_sink[sink] = surplus[sink] < -rounding
+            count = _push(graph, room, sink, push, count)
             for i in range(reached):
                 node = room.reached[i]
                 if room.closed[node] and room.distance[node] < room.distance[sink]:
                     room.potential[node] += room.distance[node] - room.distance[sink]
-        for i in range(reached):
-            room.distance[room.reached[i]] = np.inf
-            room.closed[room.reached[i]] = False
+        _end(room, reached)
         if sink < 0:
             # No way on from any source: possible only if none has anything left.
             possible = reached == 0
             break
     room.potential[:] = 0.0
+    for node in sinks:
+        room.is_sink[node] = False
     for i in range(cells.size):
         price[cells[i]] = kept[i]
     return possible, count
-
-
-@helper
-def _nearest(graph: Graph, room: Room, price: Floats, surplus: Floats, sources: Ints, dust: float) -> tuple[int, int]:
-    """Distances by reduced prices from all sources until a sink is final; how many nodes were reached, and the sink."""
-    distance, potential, closed = room.distance, room.potential, room.closed
-    keys, nodes = room.keys, room.nodes
-    reached, size = 0, 0
-    # Sources with something left have all the same potential, sinks with something missing all have none.
-    for node in sources:
-        if surplus[node] > dust:
-            distance[node] = 0.0
-            room.before[node] = -1
-            room.reached[reached] = node
-            reached += 1
-            _sift_up(keys, nodes, size, 0.0, node)
-            size += 1
-    while size > 0:
-        key, node = keys[0], nodes[0]
-        size -= 1
-        if size > 0:
-            _sift_down(keys, nodes, size, keys[size], nodes[size])
-        if closed[node] or key > distance[node]:
-            continue
-        closed[node] = True
-        if surplus[node] < -dust:
-            return reached, node
-        for place in range(graph.starts[node], graph.starts[node + 1]):
-            arc = graph.arcs[place]
-            cost = price[arc]
-            if cost == np.inf:
-                continue
-            if graph.tail[arc] == node:
-                other, flow = graph.head[arc], room.flow[arc]
-                left = graph.hi[arc] - flow
-            else:
-                other, flow = graph.tail[arc], -room.flow[arc]
-                left = -graph.lo[arc] - flow
-            if closed[other]:
-                continue
-            if flow < 0.0:
-                left, cost = -flow, -cost
-            if left <= dust:
-                continue
-            length = key + max(cost + potential[node] - potential[other], 0.0)
-            if length < distance[other]:
-                if distance[other] == np.inf:
-                    room.reached[reached] = other
-                    reached += 1
-                distance[other] = length
-                room.before[other] = arc
-                _sift_up(keys, nodes, size, length, other)
-                size += 1
-    return reached, -1
-
-
-@helper
-def _push(graph: Graph, room: Room, surplus: Floats, sink: int, count: int) -> int:
-    """Fill the path that was found; tell how many cells have moved so far."""
-    push, node = -surplus[sink], sink
-    while room.before[node] >= 0:
-        arc = room.before[node]
-        push = min(push, _left(graph, room, arc, node))
-        node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
-    push = min(push, surplus[node])
-    surplus[node] -= push
-    surplus[sink] += push
-    node = sink
-    while room.before[node] >= 0:
-        arc = room.before[node]
-        room.flow[arc] += push if graph.head[arc] == node else -push
-        if not room.has_moved[arc]:
-            room.has_moved[arc] = True
-            room.moved[count] = arc
-            count += 1
-        node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
-    return count

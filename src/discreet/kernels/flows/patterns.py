@@ -1,8 +1,8 @@
 """Suppression patterns of tables whose relations form a network: protecting and cleaning up.
 
-A task is a primary cell that must be able to move to one side by its level while only suppressed cells move. The
-secondary cells that move along are its certificate. A task whose certificate is whole is proven; nothing is solved for
-it again.
+A requirement is a primary cell that must be able to move to one side by its level while only suppressed cells move. The
+secondary cells that move along are its certificate. A requirement whose certificate is whole is proven; nothing is
+solved for it again.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from discreet.kernels.jit import helper, kernel
 from discreet.kernels.sorting import stable_order
 
 
-class Tasks(NamedTuple):
-    """What must be protected: cells, sides and levels; and the tasks of each cell up and down, −1 if none."""
+class Requirements(NamedTuple):
+    """What must be protected: cells, sides and levels; and the requirements of each cell up and down, −1 if none."""
 
     cell: Ints
     side: Ints
@@ -29,7 +29,7 @@ class Tasks(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """Which cells are suppressed, and the certificate of each task: pool[first : first + size], −1 where not proven."""
+    """Which cells are suppressed, and each requirement's certificate: pool[first : first + size], −1 if not proven."""
 
     suppressed: NDArray[np.bool_]
     primary: NDArray[np.bool_]
@@ -37,7 +37,7 @@ class Pattern(NamedTuple):
     price: Floats  # what a move of each cell costs while protecting
     inside: Floats  # the same where nothing but suppressed cells may move
     uses: Ints  # cell: how many certificates it is part of
-    witness: Ints  # cell: a task that could not do without it when last tried, −1 if none
+    witness: Ints  # cell: a requirement that could not do without it when last tried, −1 if none
     first: Ints
     size: Ints
     pool: Ints
@@ -62,7 +62,7 @@ def put_in(graph: Graph, pattern: Pattern, cell: int, suppressed: bool, charge: 
 
 @helper
 def price_of(pattern: Pattern, cell: int, charge: float) -> None:
-    """Primary cells move for nothing, suppressed ones for a small charge that keeps certificates off dear cells."""
+    """Primary cells move for nothing, suppressed ones for a small charge that keeps certificates off costly cells."""
     if pattern.primary[cell]:
         pattern.price[cell], pattern.inside[cell] = 0.0, 0.0
     elif pattern.suppressed[cell]:
@@ -74,29 +74,38 @@ def price_of(pattern: Pattern, cell: int, charge: float) -> None:
 
 @kernel
 def protect(
-    graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, order: Ints, charge: float, tolerance: float
+    graph: Graph, room: Room, requirements: Requirements, pattern: Pattern, order: Ints, charge: float, tolerance: float
 ) -> int:
-    """Protect tasks one after the other, each at the least additional cost; tell how many could not be.
+    """Protect requirements one after the other, each at the least additional cost; tell how many could not be.
 
-    Once the pool has no room for a certificate of all cells, the tasks that are left are among these.
+    Once the pool has no room for a certificate of all cells, the requirements that are left are among these.
 
     This is the incremental attacker of Fischetti and Salazar (2001) as in Smith and others (2012, II.B), without the
-    tasks that an earlier solution has proven.
+    requirements that an earlier solution has proven.
     """
     failed = 0
-    for task in order:
-        if pattern.first[task] >= 0:
+    for index in order:
+        if pattern.first[index] >= 0:
             continue
         if is_full(pattern):
             failed += 1
             continue
-        level = tasks.level[task]
+        level = requirements.level[index]
         short = level - max(tolerance, 1e-9 * level)
         # What is suppressed already is a small part of the graph: whether it is enough is soon known.
-        amount, count = enough(graph, room, pattern.inside, tasks.cell[task], tasks.side[task], level, tolerance)
+        amount, count = enough(
+            graph, room, pattern.inside, requirements.cell[index], requirements.side[index], level, tolerance
+        )
         forget(room, count)
         amount, count = least_cost(
-            graph, room, pattern.price, amount >= short, tasks.cell[task], tasks.side[task], level, tolerance
+            graph,
+            room,
+            pattern.price,
+            amount >= short,
+            requirements.cell[index],
+            requirements.side[index],
+            level,
+            tolerance,
         )
         if amount < short:
             forget(room, count)
@@ -106,8 +115,8 @@ def protect(
             cell = room.moved[i]
             if not pattern.suppressed[cell] and abs(room.flow[cell]) > tolerance:
                 put_in(graph, pattern, cell, True, charge)
-        _certify(room, pattern, task, count, tolerance)
-        _harvest(graph, room, tasks, pattern, task, count, tolerance)
+        _certify(room, pattern, index, count, tolerance)
+        _prove_others(graph, room, requirements, pattern, index, count, tolerance)
         forget(room, count)
     return failed
 
@@ -119,8 +128,8 @@ def is_full(pattern: Pattern) -> bool:
 
 
 @helper
-def _certify(room: Room, pattern: Pattern, task: int, count: int, tolerance: float) -> None:
-    """Write down the secondary cells that move as the certificate of a task."""
+def _certify(room: Room, pattern: Pattern, index: int, count: int, tolerance: float) -> None:
+    """Write down the secondary cells that move as the certificate of a requirement."""
     first = pattern.end[0]
     size = 0
     for i in range(count):
@@ -129,18 +138,18 @@ def _certify(room: Room, pattern: Pattern, task: int, count: int, tolerance: flo
             pattern.pool[first + size] = cell
             pattern.uses[cell] += 1
             size += 1
-    pattern.first[task], pattern.size[task] = first, size
+    pattern.first[index], pattern.size[index] = first, size
     pattern.end[0] = first + size
 
 
 @helper
-def _harvest(
-    graph: Graph, room: Room, tasks: Tasks, pattern: Pattern, proven: int, count: int, tolerance: float
+def _prove_others(
+    graph: Graph, room: Room, requirements: Requirements, pattern: Pattern, proven: int, count: int, tolerance: float
 ) -> None:
     """Prove what else the moves at hand prove: they may be stretched along and against themselves.
 
-    All that they prove rests on one certificate, that of the task they were made for: moves of a thousand cells may
-    prove a hundred tasks.
+    All that they prove rests on one certificate, that of the requirement they were made for: moves of a thousand
+    cells may prove a hundred requirements.
     """
     first, size = pattern.first[proven], pattern.size[proven]
     along, against = np.inf, np.inf
@@ -159,35 +168,35 @@ def _harvest(
         if not pattern.primary[cell] or abs(flow) <= tolerance:
             continue
         for side in (1, -1):
-            task = tasks.up[cell] if side > 0 else tasks.down[cell]
-            if task < 0 or pattern.first[task] >= 0:
+            index = requirements.up[cell] if side > 0 else requirements.down[cell]
+            if index < 0 or pattern.first[index] >= 0:
                 continue
             stretch = along if flow * side > 0 else against
-            if stretch * abs(flow) >= tasks.level[task]:
-                pattern.first[task], pattern.size[task] = first, size
+            if stretch * abs(flow) >= requirements.level[index]:
+                pattern.first[index], pattern.size[index] = first, size
                 for at in range(first, first + size):
                     pattern.uses[pattern.pool[at]] += 1
 
 
 @helper
-def drop(pattern: Pattern, task: int) -> None:
-    """Give up the certificate of a task."""
-    for i in range(pattern.first[task], pattern.first[task] + pattern.size[task]):
+def drop(pattern: Pattern, index: int) -> None:
+    """Give up the certificate of a requirement."""
+    for i in range(pattern.first[index], pattern.first[index] + pattern.size[index]):
         pattern.uses[pattern.pool[i]] -= 1
-    pattern.first[task], pattern.size[task] = -1, 0
+    pattern.first[index], pattern.size[index] = -1, 0
 
 
 @helper
 def users_of(pattern: Pattern, cell: int, found: Ints) -> int:
-    """The tasks whose certificate has a cell in it; tell how many."""
+    """The requirements whose certificate has a cell in it; tell how many."""
     count = 0
     left = pattern.uses[cell]
-    for task in range(pattern.first.size):
+    for index in range(pattern.first.size):
         if left == 0:
             break
-        for i in range(pattern.first[task], pattern.first[task] + pattern.size[task]):
+        for i in range(pattern.first[index], pattern.first[index] + pattern.size[index]):
             if pattern.pool[i] == cell:
-                found[count] = task
+                found[count] = index
                 count += 1
                 left -= 1
                 break
@@ -198,23 +207,24 @@ def users_of(pattern: Pattern, cell: int, found: Ints) -> int:
 def clean(
     graph: Graph,
     room: Room,
-    tasks: Tasks,
+    requirements: Requirements,
     pattern: Pattern,
     order: Ints,
     charge: float,
     tolerance: float,
     share: float,
 ) -> int:
-    """Publish each secondary cell without which all tasks can still be proven; tell how many.
+    """Publish each secondary cell without which all requirements can still be proven; tell how many.
 
-    Only tasks with the cell in their certificate are looked at again, among the cells that stay suppressed. Gaps in the
-    pool are closed once it is full to a share; above 1 never, for who keeps places in it. Without room a cell stays.
+    Only requirements with the cell in their certificate are looked at again, among the cells that stay suppressed.
+    Gaps in the pool are closed once it is full to a share; above 1 never, for who keeps places in it. Without room a
+    cell stays.
     """
-    count_tasks = pattern.first.size
+    number = pattern.first.size
     users, firsts, sizes = (
-        np.empty(count_tasks, np.int64),
-        np.empty(count_tasks, np.int64),
-        np.empty(count_tasks, np.int64),
+        np.empty(number, np.int64),
+        np.empty(number, np.int64),
+        np.empty(number, np.int64),
     )
     gone = 0
     for cell in order:
@@ -233,28 +243,30 @@ def clean(
             pattern.first[users[i]], pattern.size[users[i]] = -1, 0
         whole = True
         for i in range(count):
-            task = users[i]
-            level = tasks.level[task]
-            amount, moved = enough(graph, room, pattern.inside, tasks.cell[task], tasks.side[task], level, tolerance)
+            index = users[i]
+            level = requirements.level[index]
+            amount, moved = enough(
+                graph, room, pattern.inside, requirements.cell[index], requirements.side[index], level, tolerance
+            )
             forget(room, moved)
             if amount < level - max(tolerance, 1e-9 * level):
-                pattern.witness[cell] = task
+                pattern.witness[cell] = index
                 whole = False
                 break
         for i in range(count):
-            task = users[i]
-            level = tasks.level[task]
-            if not whole or pattern.first[task] >= 0:
+            index = users[i]
+            level = requirements.level[index]
+            if not whole or pattern.first[index] >= 0:
                 continue
             if is_full(pattern):
                 whole = False
                 break
             _, moved = least_cost(
-                graph, room, pattern.inside, True, tasks.cell[task], tasks.side[task], level, tolerance
+                graph, room, pattern.inside, True, requirements.cell[index], requirements.side[index], level, tolerance
             )
-            _certify(room, pattern, task, moved, tolerance)
-            # What proves one task proves many of the others that lost the cell.
-            _harvest(graph, room, tasks, pattern, task, moved, tolerance)
+            _certify(room, pattern, index, moved, tolerance)
+            # What proves one requirement proves many of the others that lost the cell.
+            _prove_others(graph, room, requirements, pattern, index, moved, tolerance)
             forget(room, moved)
         for i in range(count):
             if whole:
@@ -279,11 +291,11 @@ def compact(pattern: Pattern, share: float) -> None:
     if pattern.end[0] < share * pattern.pool.size:
         return
     old = pattern.pool[: pattern.end[0]].copy()
-    # Several tasks may have one certificate: where each begins now.
+    # Several requirements may have one certificate: where each begins now.
     begins = np.full(pattern.end[0], -1)
     end = 0
-    for task in range(pattern.first.size):
-        first, size = pattern.first[task], pattern.size[task]
+    for index in range(pattern.first.size):
+        first, size = pattern.first[index], pattern.size[index]
         if first < 0 or size == 0:
             continue
         if begins[first] < 0:
@@ -292,10 +304,10 @@ def compact(pattern: Pattern, share: float) -> None:
             for i in range(size):
                 pattern.pool[end + i] = old[first + i]
             end += size
-        pattern.first[task] = begins[first]
-    for task in range(pattern.first.size):
-        if pattern.first[task] >= 0 and pattern.size[task] == 0:
-            pattern.first[task] = 0
+        pattern.first[index] = begins[first]
+    for index in range(pattern.first.size):
+        if pattern.first[index] >= 0 and pattern.size[index] == 0:
+            pattern.first[index] = 0
     pattern.end[0] = end
 
 
@@ -310,7 +322,7 @@ def cost_of(pattern: Pattern) -> float:
 
 
 @kernel
-def dearest_first(pattern: Pattern) -> Ints:
+def costliest_first(pattern: Pattern) -> Ints:
     """The secondary cells by falling cost, of equal ones the lower first."""
     count = 0
     for cell in range(pattern.suppressed.size):

@@ -8,12 +8,12 @@ from discreet.kernels.arrays import Words
 from discreet.kernels.flows.least_cost import Graph, Room, forget, graph_of, room_for
 from discreet.kernels.flows.patterns import (
     Pattern,
-    Tasks,
+    Requirements,
     begin,
     clean,
     compact,
     cost_of,
-    dearest_first,
+    costliest_first,
     drop,
     price_of,
     protect,
@@ -28,7 +28,7 @@ from discreet.kernels.random import below, seeded, uniform
 def ruin_and_repair(
     graph: Graph,
     room: Room,
-    tasks: Tasks,
+    requirements: Requirements,
     pattern: Pattern,
     state: Words,
     rounds: int,
@@ -41,7 +41,7 @@ def ruin_and_repair(
 
     Parameters
     ----------
-    graph, room, tasks, pattern, charge, tolerance
+    graph, room, requirements, pattern, charge, tolerance
         As in `protect`.
     state : array of words
         Random state, which is moved on.
@@ -61,12 +61,12 @@ def ruin_and_repair(
     """
     cost = cost_of(pattern)
     improved = 0
-    n, count_tasks = pattern.suppressed.size, pattern.first.size
-    users = np.empty(count_tasks, np.int64)
-    opened = np.empty(count_tasks, np.int64)
+    n, number = pattern.suppressed.size, pattern.first.size
+    users = np.empty(number, np.int64)
+    opened = np.empty(number, np.int64)
     for _ in range(rounds):
         compact(pattern, 0.3)
-        cells = dearest_first(pattern)
+        cells = costliest_first(pattern)
         if cells.size == 0:
             break
         suppressed, uses = pattern.suppressed.copy(), pattern.uses.copy()
@@ -84,17 +84,17 @@ def ruin_and_repair(
             i += 1
             count = users_of(pattern, cell, users)
             for j in range(count):
-                task = users[j]
+                index = users[j]
                 if got < wanted:
-                    near = pattern.pool[pattern.first[task] + below(state, pattern.size[task])]
+                    near = pattern.pool[pattern.first[index] + below(state, pattern.size[index])]
                     fresh = pattern.suppressed[near]
                     for t in range(got):
                         fresh = fresh and taken[t] != near
                     if fresh:
                         taken[got] = near
                         got += 1
-                drop(pattern, task)
-                opened[open_count] = task
+                drop(pattern, index)
+                opened[open_count] = index
                 open_count += 1
             put_in(graph, pattern, cell, False, charge)
         banned = 1 + below(state, got)
@@ -103,16 +103,16 @@ def ruin_and_repair(
         for t in range(open_count - 1, 0, -1):
             other = below(state, t + 1)
             opened[t], opened[other] = opened[other], opened[t]
-        failed = protect(graph, room, tasks, pattern, opened[:open_count], charge, tolerance)
+        failed = protect(graph, room, requirements, pattern, opened[:open_count], charge, tolerance)
         if failed > 0:
             for t in range(banned):
                 price_of(pattern, taken[t], charge)
-            failed = protect(graph, room, tasks, pattern, opened[:open_count], charge, tolerance)
+            failed = protect(graph, room, requirements, pattern, opened[:open_count], charge, tolerance)
         for t in range(banned):
             price_of(pattern, taken[t], charge)
         if failed == 0:
             # What was kept of the certificates above are places in the pool.
-            clean(graph, room, tasks, pattern, dearest_first(pattern), charge, tolerance, 2.0)
+            clean(graph, room, requirements, pattern, costliest_first(pattern), charge, tolerance, 2.0)
         now = cost_of(pattern)
         if failed == 0 and now <= cost * (1.0 + heat * uniform(state)):
             if now < cost:
@@ -133,7 +133,9 @@ def rehearse() -> None:
     nothing, charge, tolerance = np.zeros(3, np.int64), 1e-3, 0.0
     graph = graph_of(np.zeros(3, np.int64), np.ones(3, np.int64), np.full(3, -5.0), np.full(3, 5.0), 2)
     room = room_for(graph)
-    tasks = Tasks(np.zeros(1, np.int64), np.ones(1, np.int64), np.ones(1), np.array([0, -1, -1]), np.full(3, -1))
+    requirements = Requirements(
+        np.zeros(1, np.int64), np.ones(1, np.int64), np.ones(1), np.array([0, -1, -1]), np.full(3, -1)
+    )
     primary = np.array([True, False, False])
     pattern = Pattern(
         suppressed=primary.copy(),
@@ -149,9 +151,9 @@ def rehearse() -> None:
         end=np.zeros(1, np.int64),
     )
     begin(graph, pattern, charge)
-    protect(graph, room, tasks, pattern, np.zeros(1, np.int64), charge, tolerance)
-    ruin_and_repair(graph, room, tasks, pattern, seeded(0, 0), 2, 2, 0.1, charge, tolerance)
-    clean(graph, room, tasks, pattern, dearest_first(pattern), charge, tolerance, 0.75)
+    protect(graph, room, requirements, pattern, np.zeros(1, np.int64), charge, tolerance)
+    ruin_and_repair(graph, room, requirements, pattern, seeded(0, 0), 2, 2, 0.1, charge, tolerance)
+    clean(graph, room, requirements, pattern, costliest_first(pattern), charge, tolerance, 0.75)
     compact(pattern, 0.5)
     forget(room, 0)
     cost_of(pattern)

@@ -40,7 +40,7 @@ class NetworkPattern:
         self._graph = graph_of(tail, head, system.lo, system.hi, len(system.relations) + 1)
         self._fresh = self._graph.arcs.copy(), self._graph.places.copy(), self._graph.ends.copy()
         self._room = room_for(self._graph)
-        self._requirements = patterns.Tasks(
+        self._requirements = patterns.Requirements(
             problem.cell, problem.side, problem.level, *problem.requirements_by_column()
         )
         room = np.concatenate([system.hi, -system.lo])
@@ -152,7 +152,7 @@ class NetworkPattern:
     @property
     def costliest_first(self) -> Ints:
         """The secondary cells, the costliest first."""
-        return np.asarray(patterns.dearest_first(self._pattern))
+        return np.asarray(patterns.costliest_first(self._pattern))
 
     def clean(self, cells: Ints | None = None) -> int:
         """Publish secondary cells that nothing needs, the costliest first or in an order given; count them."""
