@@ -225,7 +225,7 @@ def test_what_is_given_away() -> None:
 def test_whole_stretches_never_leave_the_bounds() -> None:
     ends, far = np.full(2, 137_365_526.0), np.full(2, 1e9)
     proofs = Proofs(-ends, ends, far, far, far, keep=True, whole=True)
-    proofs.harvest(np.arange(2), np.array([1.0, -1.0]))
+    proofs.learn(np.arange(2), np.array([1.0, -1.0]))
     assert proofs.up.tolist() == [137_365_526.0] * 2
 
 
@@ -245,6 +245,6 @@ def test_interior_points_say_the_same(seeds: range, monkeypatch: pytest.MonkeyPa
 def test_noise_is_no_direction() -> None:
     ends = np.full(3, 100.0)
     proofs = Proofs(-ends, ends, ends, ends, ends)
-    proofs.harvest(np.arange(3), np.array([1e-12, 2e-12, -1e-12]), missed=1e-12)
+    proofs.learn(np.arange(3), np.array([1e-12, 2e-12, -1e-12]), missed=1e-12)
     assert not proofs.up.any()
     assert not proofs.down.any()

@@ -17,7 +17,7 @@ from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.certificate import Certificate, Certifier, Move, read_certificate, refuted
+from discreet.verification.certificate import Certificate, Certifier, Move, find_flaws, read_certificate
 from plain_attacker import Case, case, fraction, lines
 
 SEEDS = range(160)
@@ -82,7 +82,7 @@ def test_certificates_stand_an_independent_check(strict: bool) -> None:
         moves, inexact = moves + len(proof.moves), inexact + len(proof.moves) - len(exact)
         if proof.exact:
             check(one.table, proof, strict=strict)
-        assert refuted(one.table, one.table.suppressed, proof, cells=proof.cells, strict=strict) == []
+        assert find_flaws(one.table, one.table.suppressed, proof, cells=proof.cells, strict=strict) == []
         assert read_certificate(json.loads(proof.text())).text() == proof.text()
     # Bounds of any decimals at all leave a few that add up but for rounding.
     assert inexact <= moves / 50
@@ -111,7 +111,7 @@ def held() -> tuple[Table, Certificate]:
 
 def wrong(table: Table, content: dict[str, Any]) -> str:
     """What is said against a certificate."""
-    return "; ".join(refuted(table, table.suppressed, read_certificate(content)))
+    return "; ".join(find_flaws(table, table.suppressed, read_certificate(content)))
 
 
 def test_what_is_tampered_with_is_refuted() -> None:
@@ -188,12 +188,12 @@ def test_a_level_missed_by_one_unit_is_seen() -> None:
         reached = abs(float(proof.moves[int((proof.down if name == "lpl" else proof.up)[0])].by(cell)))
         levels[cell] = round(reached + 0.01, 2)
         assert "does not come far enough" in "; ".join(
-            refuted(table.but(**{name: levels}), table.suppressed, proof, cells=proof.cells)
+            find_flaws(table.but(**{name: levels}), table.suppressed, proof, cells=proof.cells)
         )
         levels[cell] = reached
-        kept = refuted(table.but(**{name: levels}), table.suppressed, proof)
+        kept = find_flaws(table.but(**{name: levels}), table.suppressed, proof)
         assert kept == []
-        assert "far enough" in "; ".join(refuted(table.but(**{name: levels}), table.suppressed, proof, strict=True))
+        assert "far enough" in "; ".join(find_flaws(table.but(**{name: levels}), table.suppressed, proof, strict=True))
 
 
 def test_a_cell_that_has_been_published_since_is_seen() -> None:
@@ -202,7 +202,7 @@ def test_a_cell_that_has_been_published_since_is_seen() -> None:
     for cell in moved:
         hidden = table.suppressed
         hidden[cell] = False
-        assert refuted(table, hidden, proof, cells=proof.cells)
+        assert find_flaws(table, hidden, proof, cells=proof.cells)
 
 
 def test_a_primary_cell_without_levels_must_be_shown_to_move() -> None:
@@ -213,8 +213,8 @@ def test_a_primary_cell_without_levels_must_be_shown_to_move() -> None:
     )
     idle = Certificate(proof.moves, proof.cells, proof.down.copy(), proof.up.copy())
     idle.down[0] = idle.up[0] = -1
-    assert refuted(bare, bare.suppressed, proof) == []
-    assert "does not come far enough in all" in "; ".join(refuted(bare, bare.suppressed, idle))
+    assert find_flaws(bare, bare.suppressed, proof) == []
+    assert "does not come far enough in all" in "; ".join(find_flaws(bare, bare.suppressed, idle))
 
 
 @pytest.mark.parametrize(
@@ -253,9 +253,9 @@ def test_approximate_moves_are_checked_too() -> None:
         proof.up,
     )
     assert not loose.exact
-    assert refuted(table, table.suppressed, loose) == []
+    assert find_flaws(table, table.suppressed, loose) == []
     loose.moves[0].amounts[0] = float(loose.moves[0].amounts[0]) + 0.01  # type: ignore[call-overload]
-    assert "does not add up" in "; ".join(refuted(table, table.suppressed, loose))
+    assert "does not add up" in "; ".join(find_flaws(table, table.suppressed, loose))
 
 
 def large(rows: int = 120, columns: int = 100) -> Table:

@@ -15,8 +15,8 @@ from discreet.tabular.files import codevalue, jj
 from discreet.tabular.files.formats import render
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.certificate import refuted
-from discreet.verification.pattern import patterned
+from discreet.verification.certificate import find_flaws
+from discreet.verification.pattern import apply_pattern
 from plain_attacker import extremes, protected
 from random_tables import random_table
 
@@ -54,7 +54,7 @@ def test_size_by_region(table_reference: Callable[[str], Path]) -> None:
     assert protected(said.table, said.cells, down, up)[said.table.status[said.cells] == PRIMARY].all()
     assert said.certificate is not None
     assert said.certificate.exact
-    assert refuted(said.table, hidden, said.certificate) == []
+    assert find_flaws(said.table, hidden, said.certificate) == []
 
 
 def test_enterprises(table_reference: Callable[[str], Path]) -> None:
@@ -119,15 +119,15 @@ def test_what_the_pattern_calls_unsafe_counts_only_where_the_table_says_nothing(
     path = tmp_path / "pattern.txt"
     status = np.where(np.arange(len(table)) % 2, PRIMARY, SAFE)
     path.write_text(codevalue.text(laid(table, status)), encoding="utf-8")
-    held, bare, notes = patterned(table, path)
+    held, bare, notes = apply_pattern(table, path)
     assert (held.primary == np.intersect1d(table.primary, np.flatnonzero(status))).all()
     assert np.flatnonzero(bare).tolist() == np.setdiff1d(table.primary, np.flatnonzero(status)).tolist()
     assert any("taken as secondary" in note for note in notes)
-    held, bare, notes = patterned(laid(table, np.zeros(len(table))), path)
+    held, bare, notes = apply_pattern(laid(table, np.zeros(len(table))), path)
     assert (held.primary == np.flatnonzero(status)).all()
     assert not bare.any()
     assert any("names no unsafe cell" in note for note in notes)
-    assert patterned(table, None)[0] is table
+    assert apply_pattern(table, None)[0] is table
 
 
 def test_a_pattern_may_fix_cells(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_cells_are_found_by_their_codes(tmp_path: Path) -> None:
     lines = codevalue.text(laid(table, status)).splitlines()
     path = tmp_path / "pattern.txt"
     path.write_text("\n".join(lines[at] for at in rng.permutation(len(lines))) + "\n", encoding="utf-8")
-    held, _, _ = patterned(table, path)
+    held, _, _ = apply_pattern(table, path)
     assert (held.suppressed == (status > 0)).all()
 
 

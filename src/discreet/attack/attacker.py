@@ -187,7 +187,7 @@ class Attacker:
                     reached = proofs.up[column] if side > 0 else proofs.down[column]
                     if reached < wanted[column]:
                         found = network.solution(at, side, float(wanted[column]))
-                        proofs.harvest(columns[found != 0], found[found != 0])
+                        proofs.learn(columns[found != 0], found[found != 0])
             return
         for side in (1, -1):
             wanted = proofs.wanted_up[columns] if side > 0 else proofs.wanted_down[columns]
@@ -255,7 +255,7 @@ class Attacker:
                 still = proofs.up[column] < up[at] if side == 0 else proofs.down[column] < down[at]
                 if still and partners[at, side, 0] >= 0:
                     cells, signs = grid.box(int(self.cells[column]), partners[at, side])
-                    proofs.harvest(np.searchsorted(self.cells, cells), signs.astype(np.float64))
+                    proofs.learn(np.searchsorted(self.cells, cells), signs.astype(np.float64))
 
 
 def _share(tell: Tell, start: float, part: float) -> Tell:

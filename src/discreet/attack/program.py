@@ -146,7 +146,7 @@ def move_together(program: Program, mine: Ints, bounds: tuple[Floats, Floats], p
         found = program.together(weights, lo, hi, interior=len(mine) >= LARGE)
         if found is None:
             return
-        proofs.harvest(mine, found, program.missed(found))
+        proofs.learn(mine, found, program.missed(found))
         after = _count_open(proofs, mine)
         still = proofs.open_up[mine] | proofs.open_down[mine]
         turned = np.where(np.abs(found) > LEVEL, -np.sign(found), generator.choice([-1.0, 1.0], len(mine)))
@@ -191,7 +191,7 @@ def move_singly(
             limit = None if exact else float(wanted[column])
             found = program.furthest(at, side, limit, interior=large)
             if found is not None:
-                proofs.harvest(mine, found, program.missed(found))
+                proofs.learn(mine, found, program.missed(found))
                 lost = reached[column] < side * found[at] * NEAR
                 aim = level[column] if exact else wanted[column]
                 near = abs(reached[column] - aim) <= (1 - NEAR) * aim
@@ -199,6 +199,6 @@ def move_singly(
                     # Interior points lose what they do not hit: ends at a bound, and levels that are just reached.
                     found = program.furthest(at, side, limit, interior=True, sharp=True)
                     if found is not None:
-                        proofs.harvest(mine, found, program.missed(found))
+                        proofs.learn(mine, found, program.missed(found))
             if found is None:
                 reached[column] = np.inf

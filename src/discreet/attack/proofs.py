@@ -29,7 +29,7 @@ class Solution:
 class Proofs:
     """The best that was found for each column of a system, on both sides.
 
-    One feasible table proves something of every cell it moves: whatever is found for one is harvested for all.
+    One feasible table proves something of every cell it moves: whatever is found for one counts for all.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Proofs:
         """Columns that are not proven to go down as far as wanted."""
         return self.down < self.enough_down
 
-    def harvest(self, columns: Ints, deviations: Floats, missed: float = 0.0) -> None:
+    def learn(self, columns: Ints, deviations: Floats, missed: float = 0.0) -> None:
         """Learn from a direction that obeys all relations: go along it, and against it, as far as the bounds allow.
 
         Parameters
@@ -102,13 +102,13 @@ class Proofs:
                 enough = max(1.0, self._farthest(columns)) / float(np.abs(direction).min())
                 longest = float(np.ceil(enough)) if self.whole else enough
             if longest > 0 and missed * longest <= max(UNSEEN, ROUNDING * size * longest):
-                self._learn(columns, direction * longest)
+                self._keep(columns, direction * longest)
 
     def _farthest(self, columns: Ints) -> float:
         wanted = np.concatenate([self.wanted_up[columns], self.wanted_down[columns]])
         return float(wanted[np.isfinite(wanted)].max(initial=0.0))
 
-    def _learn(self, columns: Ints, deviations: Floats) -> None:
+    def _keep(self, columns: Ints, deviations: Floats) -> None:
         up, down = deviations > self.up[columns], -deviations > self.down[columns]
         if self.show is not None and (up.any() or down.any()):
             self.show(np.array([0, len(columns)]), columns, deviations)

@@ -235,7 +235,7 @@ class StudyColumns(Options):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class SearchOptions(Options):
+class SearchFlags(Options):
     """How long to search, and how."""
 
     config: Path | None = None
@@ -317,4 +317,4 @@ class Reading(Options):
 
 
 COLUMNS, TYPES, STUDY_COLUMNS = ColumnOptions(), TypeOptions(), StudyColumns()
-SEARCH, LINKAGE, CONSOLE, DETECT = SearchOptions(), LinkageOptions(), Console(), Reading()
+SEARCH, LINKAGE, CONSOLE, DETECT = SearchFlags(), LinkageOptions(), Console(), Reading()

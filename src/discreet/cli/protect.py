@@ -20,7 +20,7 @@ from discreet.cli.options import (
     Groups,
     Params,
     Reading,
-    SearchOptions,
+    SearchFlags,
     documented_by,
 )
 from discreet.microdata.protect import protect as protect_verb
@@ -42,7 +42,7 @@ def protect(
     grouping: Groups = None,
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
-    search: SearchOptions = SEARCH,
+    search: SearchFlags = SEARCH,
     bound: bool = False,
     measures: Columns = None,
     order: Literal["sorted", "kept"] = "sorted",
@@ -111,7 +111,7 @@ def refine(
     columns: ColumnOptions = COLUMNS,
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
-    search: SearchOptions = SEARCH,
+    search: SearchFlags = SEARCH,
     bound: bool = False,
     measures: Columns = None,
     order: Literal["sorted", "kept"] = "sorted",

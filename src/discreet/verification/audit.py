@@ -77,12 +77,12 @@ def audit(
     from discreet.tabular.files.formats import table_from
     from discreet.verification.certificate import Certifier
     from discreet.verification.disclosures import exposed_to, unsafe_sums
-    from discreet.verification.pattern import centre_of, patterned
+    from discreet.verification.pattern import apply_pattern, centre_of
     from discreet.verification.verdict import Audit
 
     tell = progress or silent
     tell("reading", 0.0)
-    held, bare, notes = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
+    held, bare, notes = apply_pattern(table_from(table, meta), None if pattern is None else Path(pattern))
     tell("checking", 0.0)
     held.check()
     if not held.suppressed.any() and not bare.any() and "words" not in held.rules:
@@ -187,11 +187,11 @@ def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, stric
     from discreet.attack.levels import PROTECTED
     from discreet.errors import PromiseNotKept
     from discreet.tabular.table import PRIMARY
-    from discreet.verification.certificate import certificate_of, refuted
+    from discreet.verification.certificate import certificate_of, find_flaws
 
     shown = (verdict == PROTECTED) & (table.status[reach.cells] == PRIMARY)
     proof = certificate_of(table, reach, shown)
-    wrong = refuted(table, hidden, proof, cells=reach.cells[shown], strict=strict)
+    wrong = find_flaws(table, hidden, proof, cells=reach.cells[shown], strict=strict)
     if wrong:
         raise PromiseNotKept(f"{table.source}: the certificate does not stand its check, so it is refused: {wrong[0]}")
     is_exact = np.array([move.unit is not None for move in proof.moves] + [True])

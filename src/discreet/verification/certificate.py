@@ -29,7 +29,7 @@ from discreet.errors import InputError, PromiseNotKept
 from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.files.formats import table_from
 from discreet.tabular.table import PRIMARY, Table
-from discreet.verification.pattern import patterned
+from discreet.verification.pattern import apply_pattern
 
 SCHEMA = "discreet/certificate/1"
 INTERNAL = "holds confidential differences; not for publication"
@@ -143,7 +143,7 @@ def recheck(
         What is wrong; empty if every primary cell is proven to be protected.
     """
 
-    held, bare, _ = patterned(table_from(table, meta), None if pattern is None else Path(pattern))
+    held, bare, _ = apply_pattern(table_from(table, meta), None if pattern is None else Path(pattern))
     held.check()
     if np.isnan(held.value).any():
         raise InputError(f"{held.source} does not hold the suppressed values, so no certificate can be checked")
@@ -155,7 +155,7 @@ def recheck(
         raise InputError(f"{path.name} is no JSON file; audit the table with --certificate to make one") from None
     proof = read_certificate(content)
     wrong = [f"{held.name(int(cell))} is unsafe and published" for cell in np.flatnonzero(bare)]
-    return len(held.primary), wrong + refuted(held, held.suppressed, proof, strict=strict)
+    return len(held.primary), wrong + find_flaws(held, held.suppressed, proof, strict=strict)
 
 
 def certificate_of(table: Table, reach: Reach, judged: Bools) -> Certificate:
@@ -372,7 +372,7 @@ class Certifier:
         return self._judged & enough & (self._down + self._up >= self._least_width)
 
 
-def refuted(
+def find_flaws(
     table: Table, hidden: Bools, certificate: Certificate, *, cells: Ints | None = None, strict: bool = False
 ) -> list[str]:
     """Check a certificate by additions alone, and say what is wrong with it; an empty list if nothing is.

@@ -22,8 +22,8 @@ from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 CODE_VALUE = (".txt", ".csv")
 
 
-def patterned(table: Table, pattern: Path | None) -> tuple[Table, NDArray[np.bool_], list[str]]:
-    """The table with a pattern in place of its own, the unsafe cells that it publishes, and what was assumed.
+def apply_pattern(table: Table, pattern: Path | None) -> tuple[Table, NDArray[np.bool_], list[str]]:
+    """Give the table with a pattern in place of its own, the unsafe cells that it publishes, and what was assumed.
 
     What is unsafe is what the table says. Only where it says nothing is it what the pattern says.
     """

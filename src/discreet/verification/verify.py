@@ -59,9 +59,9 @@ def verify(
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded
 
-    told, output = _promise(promise, quasi, k, by, grouping)
+    promised, output = _promise(promise, quasi, k, by, grouping)
     dataset = accept(read_recorded(Path(release), output) if output and isinstance(release, str | Path) else release)
-    verdict = check(dataset.frame, told)
+    verdict = check(dataset.frame, promised)
     from discreet.data.files import sha256
 
     if output and dataset.source and output.get("sha256") != sha256(dataset.source.path):
@@ -91,8 +91,8 @@ def _promise(
         content = promise if isinstance(promise, Mapping) else _record(Path(promise))
         output = content.get("output")
         inner = content.get("promise", content)
-        told = Promise.from_dict(inner if isinstance(inner, Mapping) else {})
-        return told, output if isinstance(output, Mapping) else None
+        promised = Promise.from_dict(inner if isinstance(inner, Mapping) else {})
+        return promised, output if isinstance(output, Mapping) else None
     if k is None:
         raise InputError("say what to check: a promise, or quasi and k")
     if (quasi is None) == (grouping is None):
