@@ -1,7 +1,11 @@
-"""Classes of records that are protected apart: strata, within them patterns of missing values; per attribute group."""
+"""Classes of records that are protected apart: strata, within them patterns of missing values; per attribute group.
+
+Small patterns are blanked until k records share one.
+"""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +14,6 @@ from numpy.typing import NDArray
 
 from discreet.data.attributes import Attribute
 from discreet.data.dataset import Dataset
-from discreet.data.missing import pattern_classes
 from discreet.errors import InputError
 
 
@@ -107,3 +110,128 @@ def blanks(groups: Sequence[AttributeGroup], records: int) -> NDArray[np.bool_]:
     for group in groups:
         blank[:, list(group.columns)] = group.classes.blank
     return blank
+
+
+def pattern_classes(
+    missing: NDArray[np.bool_], k: int, names: Sequence[str]
+) -> list[tuple[frozenset[int], NDArray[np.int64]]]:
+    """Split records into classes of at least k that share a missing pattern.
+
+    Parameters
+    ----------
+    missing : array of bool, records × attributes
+        Where a value is missing.
+    k : int
+        Least size of a class.
+    names : sequence of str
+        The attributes.
+
+    Returns
+    -------
+    list of (pattern, rows)
+        The attributes to be blank in a class, which include those missing in its records, and the records.
+
+    Notes
+    -----
+    Records of a pattern with fewer than k records have further attributes blanked, as few values as a greedy choice
+    finds, until k of them show the same pattern. Records of patterns that are large enough are never touched: a small
+    pattern can join a large one only by taking on all of its blanks.
+    """
+    words = _words(missing)
+    if words.shape[1] == 1:  # many times faster than comparing rows
+        flat, inverse = np.unique(words[:, 0], return_inverse=True)
+        distinct = flat[:, None]
+    else:
+        distinct, inverse = np.unique(words, axis=0, return_inverse=True)
+    order = np.argsort(inverse.ravel(), kind="stable")
+    sizes = np.bincount(inverse.ravel(), minlength=len(distinct))
+    rows = np.split(order, np.cumsum(sizes)[:-1])
+    classes = _Patterns(distinct, sizes, sizes < k, [[members] for members in rows])
+    lone = classes.settle(k, join_large=True)
+    if lone is not None and sizes[sizes < k].sum() >= k:
+        # Some joined a large pattern and left too few for the others: then all that are small stay together.
+        classes = _Patterns(distinct, sizes, sizes < k, [[members] for members in rows])
+        lone = classes.settle(k, join_large=False)
+    if lone is not None:
+        pattern = np.flatnonzero(_bits(classes.words[lone], missing.shape[1]))
+        raise InputError(_too_few(int(classes.sizes[lone]), k, [names[int(i)] for i in pattern]))
+    return [
+        (frozenset(np.flatnonzero(_bits(words, missing.shape[1])).tolist()), np.sort(np.concatenate(members)))
+        for words, members in zip(classes.words, classes.rows, strict=True)
+        if members is not None
+    ]
+
+
+@dataclass
+class _Patterns:
+    """Classes of records by their missing pattern, which is a set of bits so that many can be compared at once."""
+
+    words: NDArray[np.uint64]  # class × words of 64 attributes
+    sizes: NDArray[np.int64]  # 0 once a class has joined another
+    touched: NDArray[np.bool_]  # whether its records are blanked beyond what they lacked
+    rows: list[list[NDArray[np.int64]] | None]
+
+    def __post_init__(self) -> None:
+        self.words, self.sizes = self.words.copy(), self.sizes.copy()
+
+    def settle(self, k: int, *, join_large: bool) -> int | None:
+        """Let small classes join others until all have k records; the class that could not, or None."""
+        # The smallest class joins another first; its place in the list decides among equals.
+        waiting = [(int(size), at) for at, size in enumerate(self.sizes) if size < k]
+        heapq.heapify(waiting)
+        while waiting:
+            size, small = heapq.heappop(waiting)
+            if size != self.sizes[small]:
+                continue  # it has joined another, or grown, since it was put here
+            partner = self.cheapest(small, join_large)
+            if partner is None:
+                return small
+            self.join(small, partner)
+            if self.sizes[partner] < k:
+                heapq.heappush(waiting, (int(self.sizes[partner]), partner))
+        return None
+
+    def cheapest(self, small: int, join_large: bool) -> int | None:
+        """The class to join with the fewest values blanked: a touched one, or one that lacks at least the same."""
+        own = self.words[small]
+        of_mine = np.bitwise_count(self.words & ~own).sum(axis=1, dtype=np.int64)
+        of_theirs = np.bitwise_count(own & ~self.words).sum(axis=1, dtype=np.int64)
+        possible = (self.sizes > 0) & (self.touched | (join_large & (of_theirs == 0)))
+        possible[small] = False
+        if not possible.any():
+            return None
+        cost = np.where(possible, self.sizes[small] * of_mine + self.sizes * of_theirs, np.iinfo(np.int64).max)
+        # Of equal ones the smallest, then the first.
+        ties = np.flatnonzero(cost == cost.min())
+        return int(ties[np.argmin(self.sizes[ties])])
+
+    def join(self, small: int, partner: int) -> None:
+        """Let one class take on the blanks of both."""
+        self.words[partner] |= self.words[small]
+        self.sizes[partner] += self.sizes[small]
+        self.sizes[small] = 0
+        mine, theirs = self.rows[small], self.rows[partner]
+        if mine is not None and theirs is not None:
+            theirs.extend(mine)
+        self.rows[small] = None
+
+
+def _words(patterns: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Rows of truth values as words of 64 bits."""
+    bits = np.packbits(patterns, axis=1, bitorder="little")
+    padded = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), np.uint8)
+    padded[:, : bits.shape[1]] = bits
+    return padded.view("<u8").astype(np.uint64)
+
+
+def _bits(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
+    return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[:count]
+
+
+def _too_few(count: int, k: int, names: list[str]) -> str:
+    records = "1 record lacks" if count == 1 else f"{count} records lack"
+    columns = ", ".join(f"'{name}'" for name in names) or "nothing"
+    return (
+        f"{records} a value in {columns}, and fewer than k = {k} records do, so no group of them can be formed. Fill "
+        "the gaps with missing 'impute', give the column the role ignore, or leave those records out."
+    )

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from discreet.data.missing import pattern_classes
 from discreet.errors import InputError
+from discreet.microdata.classes import pattern_classes
 
 NAMES = ["a", "b", "c"]
 
