@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+from discreet.data.roles import quote
 from discreet.errors import InputError
 
 FORM = 'groups = [["a", "b"], ["c"]]'
@@ -83,7 +84,7 @@ def check_groups(groups: Any, quasi: Sequence[str], where: str) -> tuple[tuple[s
     lost = [name for name in quasi if name not in settled]
     if lost:
         raise InputError(
-            f"{where}: no group has {_quote(lost)}; put every quasi-identifier into a group, one of its own if need be"
+            f"{where}: no group has {quote(lost)}; put every quasi-identifier into a group, one of its own if need be"
         )
     return tuple(tuple(name for name in quasi if settled[name] == number) for number in range(len(listed)))
 
@@ -120,13 +121,8 @@ def _is_list(value: Any) -> bool:
 
 def _unknown(name: str, quasi: Sequence[str], where: str) -> str:
     near = difflib.get_close_matches(name, quasi, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are {_quote(quasi)}"
+    hint = f"did you mean '{near[0]}'?" if near else f"there are {quote(quasi)}"
     return f"{where}: column '{name}' is no quasi-identifier; {hint}"
-
-
-def _quote(names: Sequence[str], most: int = 30) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(f"'{name}'" for name in names[:most]) + more
 
 
 def _key(name: str) -> str:

@@ -79,7 +79,7 @@ def declare(
     """
     repeated = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
     if repeated:
-        raise InputError(f"column names must be unique; more than once: {_list(repeated)}. Rename them.")
+        raise InputError(f"column names must be unique; more than once: {quote(repeated)}. Rename them.")
     settled: dict[str, str] = {}
     rest = ""
     for role, wanted in roles.items():
@@ -98,7 +98,7 @@ def declare(
     lost = [name for name in names if name not in settled]
     if lost and not rest:
         raise InputError(
-            f"no role was given for: {_list(lost)}. Name each as quasi, confidential, identifier, by or ignore, "
+            f"no role was given for: {quote(lost)}. Name each as quasi, confidential, identifier, by or ignore, "
             "or cover the rest with 'quasi all', 'confidential rest' or 'ignore rest'."
         )
     columns = tuple(
@@ -139,10 +139,11 @@ def _check_known(name: str, names: Sequence[str], where: str, more: str) -> None
     if name in names:
         return
     near = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean '{near[0]}'?" if near else f" The columns are: {_list(names)}."
+    hint = f" Did you mean '{near[0]}'?" if near else f" The columns are: {quote(names)}."
     raise InputError(f"unknown column '{name}' in {where}.{hint}{more}")
 
 
-def _list(names: Sequence[str], most: int = 30) -> str:
+def quote(names: Sequence[str], most: int = 30) -> str:
+    """Names in quotation marks; of many the first."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(f"'{name}'" for name in names[:most]) + more
