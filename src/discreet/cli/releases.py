@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -63,7 +62,7 @@ def measure(
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, read_recorded, record_of, write
     from discreet.release.atomic import AtomicFiles, spare
-    from discreet.release.evidence import as_json, describe_input, evidence
+    from discreet.release.evidence import as_json, evidence_of_measures
 
     if per_record:
         format_name = check_writable_format(per_record)
@@ -99,15 +98,7 @@ def measure(
         with AtomicFiles([per_record], force=console.force) as files:
             write(frame, files.temporary(per_record), format_name=format_name)
     if console.json:
-        account = evidence(
-            "measures",
-            parameters={"alignment": found.alignment, "choices": asdict(found.choices)},
-            measures=found.figures,
-            given=describe_input(before, before.frame.height, before.frame.width),
-            output=describe_input(after, after.frame.height, after.frame.width),
-            notes=found.notes,
-        )
-        print(as_json(account))
+        print(as_json(evidence_of_measures(found, before, after)))
     if not console.quiet:
         print(found.summary(), file=sys.stderr)
     return 0
@@ -151,20 +142,9 @@ def verify(
         source = release if reading == DETECT else reading.read(release)
         verdict = verify_verb(source, promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
     if json:
-        from discreet.data.files import format_of, sha256
-        from discreet.release.evidence import as_json, evidence
+        from discreet.release.evidence import as_json, evidence_of_verification
 
-        given = {"file": release.name, "format": format_of(release), "sha256": sha256(release)}
-        account = evidence(
-            "verification",
-            parameters={"promise": promise.name if promise else None},
-            measures={},
-            given=given | {"records": verdict.records, "columns": None, "dialect": None},
-            promise=verdict.promise.as_dict(),
-            verification=verdict.as_dict(),
-            notes=verdict.notes,
-        )
-        print(as_json(account))
+        print(as_json(evidence_of_verification(verdict, release, promise)))
     if not quiet or not verdict:
         print(f"Promise     {verdict.promise.words()}", file=sys.stderr)
         print(f"Verified    {release.name} {verdict.words()}", file=sys.stderr)

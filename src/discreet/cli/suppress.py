@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchOptions, documented_by
+from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchFlags, documented_by
 from discreet.errors import InputError
 from discreet.tables.suppress import suppress as suppress_verb
 from discreet.verification.audit import audit as audit_verb
@@ -26,7 +26,7 @@ def suppress(
     internal: Path | None = None,
     method: str | None = None,
     cost: str | None = None,
-    search: SearchOptions = SEARCH,
+    search: SearchFlags = SEARCH,
     previous: Path | None = None,
     frozen: Path | None = None,
     prefer: Path | None = None,
@@ -150,6 +150,7 @@ def audit(
     """
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import AtomicFiles, write_contents
+    from discreet.release.evidence import as_json, evidence_of_audit
 
     if check is not None:
         if intervals is not None or certificate is not None:
@@ -175,7 +176,7 @@ def audit(
         read = [path for path in (table, pattern, meta) if path is not None]
         files = write_contents(contents, force=force, read=read) if contents else []
     if json:
-        print(_make_json(found, table, pattern))
+        print(as_json(evidence_of_audit(found, table, pattern)))
     if not quiet or not found:
         print(found.summary(), file=sys.stderr)
         for path in files:
@@ -217,26 +218,3 @@ def _make_contents(found: Audit, table: Path, intervals: Path | None, certificat
     if certificate is not None and found.certificate is not None:
         contents[certificate] = found.certificate.text().encode()
     return contents
-
-
-def _make_json(found: Audit, table: Path, pattern: Path | None) -> str:
-    from discreet.data.files import sha256
-    from discreet.release.evidence import as_json, evidence
-
-    given: dict[str, Any] = {
-        "file": table.name,
-        "format": table.suffix.lstrip("."),
-        "sha256": sha256(table),
-        "records": len(found.table),
-        "columns": len(found.table.dimensions),
-        "dialect": None,
-    }
-    account = evidence(
-        "audit",
-        parameters={"pattern": pattern.name if pattern else None, "rules": dict(found.table.rules)},
-        measures={},
-        given=given,
-        verification=found.as_dict(),
-        notes=found.notes,
-    )
-    return as_json(account)

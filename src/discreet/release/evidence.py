@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet._version import __version__
-from discreet.data.files import sha256
+from discreet.data.files import format_of, sha256
 from discreet.data.files.source import Source
+from discreet.measures.measure import Measures
+from discreet.verification.promise import Verification
+from discreet.verification.verdict import Audit
 
 EVIDENCE = "discreet/evidence/2"
 RECORD = "discreet/release/1"
@@ -67,6 +70,51 @@ def describe_input(source: Source | None, records: int, columns: int) -> dict[st
         "columns": columns,
         "dialect": asdict(source.dialect) if source and source.dialect else None,
     }
+
+
+def evidence_of_audit(found: Audit, table: Path, pattern: Path | None) -> dict[str, Any]:
+    """The evidence of an audit of a table, with another pattern than its own or not."""
+    return evidence(
+        "audit",
+        parameters={"pattern": pattern.name if pattern else None, "rules": dict(found.table.rules)},
+        measures={},
+        given={
+            "file": table.name,
+            "format": table.suffix.lstrip("."),
+            "sha256": sha256(table),
+            "records": len(found.table),
+            "columns": len(found.table.dimensions),
+            "dialect": None,
+        },
+        verification=found.as_dict(),
+        notes=found.notes,
+    )
+
+
+def evidence_of_verification(verdict: Verification, release: Path, promise: Path | None) -> dict[str, Any]:
+    """The evidence of a check of a release, by the record of its promise or by what was said."""
+    given = {"file": release.name, "format": format_of(release), "sha256": sha256(release)}
+    return evidence(
+        "verification",
+        parameters={"promise": promise.name if promise else None},
+        measures={},
+        given=given | {"records": verdict.records, "columns": None, "dialect": None},
+        promise=verdict.promise.as_dict(),
+        verification=verdict.as_dict(),
+        notes=verdict.notes,
+    )
+
+
+def evidence_of_measures(found: Measures, before: Source, after: Source) -> dict[str, Any]:
+    """The evidence of measures of a release against the original."""
+    return evidence(
+        "measures",
+        parameters={"alignment": found.alignment, "choices": asdict(found.choices)},
+        measures=found.figures,
+        given=describe_input(before, before.frame.height, before.frame.width),
+        output=describe_input(after, after.frame.height, after.frame.width),
+        notes=found.notes,
+    )
 
 
 def _plain(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
