@@ -1,9 +1,11 @@
 import ast
+import pickle
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -40,6 +42,17 @@ def test_the_cache_is_stale_as_soon_as_any_kernel_changes(monkeypatch) -> None: 
     assert stamped._cache._cache_file._source_stamp == jit._SOURCES
     monkeypatch.setattr(jit, "_SOURCES", "other")
     assert kernel(_scaled.py_func)._cache._cache_file._source_stamp == "other"  # type: ignore[attr-defined]
+
+
+def test_a_stale_cache_is_not_unpickled(tmp_path: Path) -> None:
+    file = kernel(_scaled.py_func)._cache._cache_file  # type: ignore[attr-defined]
+    file._index_path = str(tmp_path / "index")
+    gone = b"cdiscreet.kernels.jit\nClassThatIsGone\n."
+    Path(file._index_path).write_bytes(pickle.dumps(numba.__version__) + gone)
+    assert file._load_index() == {}
+    Path(file._index_path).write_bytes(pickle.dumps(file._version) + gone)
+    with pytest.raises(AttributeError):
+        file._load_index()
 
 
 def test_an_order_is_stable() -> None:
