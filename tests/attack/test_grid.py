@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from discreet.attack.grid import Grid, grid_of
+from discreet.attack.grid import grid_of, list_boxes
+from discreet.kernels.boxes import Cells, Grid, furthest_boxes
 from discreet.tabular.files import jj
 from discreet.tabular.relations import Relations, build_relations
 from discreet.tabular.table import Table
@@ -23,16 +24,15 @@ def check_boxes(table: Table, grid: Grid, rng: np.random.Generator) -> int:
     hidden = rng.random(n) < 0.8
     lo, hi = -rng.integers(0, 5, n).astype(float), rng.integers(0, 5, n).astype(float)
     targets = np.flatnonzero(hidden)
-    up, down, partners = grid.boxes(
-        hidden, lo, hi, targets, np.full(len(targets), 3.0), np.full(len(targets), 3.0), 500
-    )
+    levels = np.full(len(targets), 3.0)
+    up, down, partners = furthest_boxes(grid, Cells(lo, hi, hidden), targets, levels, levels, 500)
     seen = 0
     for at, cell in enumerate(targets.tolist()):
         for side, amount in enumerate((up[at], -down[at])):
             if partners[at, side, 0] < 0:
                 assert amount == 0
                 continue
-            cells, signs = grid.box(cell, partners[at, side])
+            cells, signs = (rows[0] for rows in list_boxes(grid, np.array([cell]), partners[at, side][None]))
             assert cells[0] == cell
             assert len(set(cells.tolist())) == len(cells)
             moved = np.zeros(n)

@@ -13,11 +13,12 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet.attack.grid import grid_of
+from discreet.attack.grid import grid_of, list_boxes
 from discreet.attack.network import Network, networks
 from discreet.attack.program import Program, Tell, move_singly, move_together
 from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
+from discreet.kernels.boxes import Cells, furthest_boxes
 from discreet.kernels.propagation import propagate
 from discreet.kernels.unpicking import unpick
 from discreet.solvers.tolerances import LEVEL
@@ -236,8 +237,9 @@ class Attacker:
         free, lo, hi = np.zeros(n, dtype=np.bool_), np.zeros(n), np.zeros(n)
         free[self.cells[self.free]] = True
         lo[self.cells], hi[self.cells] = self.lo, self.hi
-        up, down, partners = grid.boxes(
-            free, lo, hi, self.cells[targets], proofs.wanted_up[targets], proofs.wanted_down[targets], PARTNERS
+        wanted_up, wanted_down = proofs.wanted_up[targets], proofs.wanted_down[targets]
+        up, down, partners = furthest_boxes(
+            grid, Cells(lo, hi, free), self.cells[targets], wanted_up, wanted_down, PARTNERS
         )
         if proofs.solutions is None:
             proofs.up[targets] = np.maximum(proofs.up[targets], up)
@@ -245,7 +247,7 @@ class Attacker:
             if proofs.show is not None:
                 for side, amounts in ((0, up), (1, -down)):
                     there = np.flatnonzero(partners[:, side, 0] >= 0)
-                    cells, signs = grid.all_boxes(self.cells[targets[there]], partners[there, side])
+                    cells, signs = list_boxes(grid, self.cells[targets[there]], partners[there, side])
                     moves = (signs * amounts[there, None]).ravel()
                     starts = np.arange(len(there) + 1) * cells.shape[1]
                     proofs.show(starts, np.searchsorted(self.cells, cells.ravel()), moves)
@@ -254,8 +256,8 @@ class Attacker:
             for side in range(2):
                 still = proofs.up[column] < up[at] if side == 0 else proofs.down[column] < down[at]
                 if still and partners[at, side, 0] >= 0:
-                    cells, signs = grid.box(int(self.cells[column]), partners[at, side])
-                    proofs.learn(np.searchsorted(self.cells, cells), signs.astype(np.float64))
+                    cells, signs = list_boxes(grid, self.cells[[column]], partners[at, side][None])
+                    proofs.learn(np.searchsorted(self.cells, cells[0]), signs[0].astype(np.float64))
 
 
 def _share(tell: Tell, start: float, part: float) -> Tell:

@@ -7,77 +7,35 @@ the total of the other, leave every sum as it was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet.attack.system import Bools, Floats, Ints
-from discreet.kernels.boxes.cubes import boxes, corners
+from discreet.attack.system import Ints
+from discreet.kernels.boxes import Grid
 from discreet.tabular.table import Table
 
 MOST_DIMENSIONS = 6
 
 
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Where the cells of a table stand, and which codes of an axis may exchange value.
+def list_boxes(grid: Grid, cells: Ints, partners: Ints) -> tuple[Ints, Ints]:
+    """The cells of a box of each of some cells and the sign of each, a row for each box, the cell itself first.
 
-    Attributes
+    Parameters
     ----------
-    codes
-        The code of each cell on each axis.
-    strides, lookup
-        The cell at a combination of codes is `lookup[codes @ strides]`, −1 where there is none.
-    line, sign
-        For each axis and code the equation it stands in (−1 if in several), and 1 for a part or −1 for the total.
-    starts, members
-        The codes of each equation.
+    grid : Grid
+        The grid.
+    cells, partners : arrays of int
+        The cells, and for each the code of its partner on each axis.
     """
-
-    codes: Ints
-    strides: Ints
-    lookup: Any
-    line: Ints
-    sign: Ints
-    starts: Ints
-    members: Ints
-
-    def boxes(
-        self, hidden: Bools, lo: Floats, hi: Floats, targets: Ints, up: Floats, down: Floats, budget: int
-    ) -> tuple[Floats, Floats, Ints]:
-        """For each target the box of hidden cells that moves it furthest, as far as wanted; arrays over all cells."""
-        return boxes(
-            self.codes,
-            self.strides,
-            self.lookup,
-            self.line,
-            self.sign,
-            self.starts,
-            self.members,
-            lo,
-            hi,
-            hidden,
-            targets,
-            up,
-            down,
-            budget,
-        )
-
-    def all_boxes(self, cells: Ints, partners: Ints) -> tuple[Ints, Ints]:
-        """The cells of a box of each of some cells and the sign of each, a row for each box, the cell itself first."""
-        axes = np.arange(partners.shape[1])
-        codes = self.codes[cells].astype(np.int64)
-        turn = np.where(self.sign[axes, codes] == self.sign[axes, partners], -1, 1)
-        # A bit for each axis: whether a corner stands at the partner's code there.
-        at_partner = (np.arange(1 << len(axes))[:, None] >> axes & 1).astype(np.bool_)
-        keys = (np.where(at_partner, partners[:, None, :], codes[:, None, :]) * self.strides).sum(axis=2)
-        signs = np.where(at_partner, turn[:, None, :], 1).prod(axis=2)
-        return np.asarray(self.lookup[keys], dtype=np.int64), signs
-
-    def box(self, cell: int, partners: Ints) -> tuple[Ints, Ints]:
-        """The cells of a box and the sign of each, the cell itself first."""
-        return corners(self.codes[cell], partners, self.strides, self.lookup, self.sign)
+    axes = np.arange(partners.shape[1])
+    codes = grid.codes[cells].astype(np.int64)
+    turn = np.where(grid.sign[axes, codes] == grid.sign[axes, partners], -1, 1)
+    # A bit for each axis: whether a corner stands at the partner's code there.
+    at_partner = (np.arange(1 << len(axes))[:, None] >> axes & 1).astype(np.bool_)
+    keys = (np.where(at_partner, partners[:, None, :], codes[:, None, :]) * grid.strides).sum(axis=2)
+    signs = np.where(at_partner, turn[:, None, :], 1).prod(axis=2)
+    return np.asarray(grid.lookup[keys], dtype=np.int64), signs
 
 
 def grid_of(table: Table) -> Grid | None:

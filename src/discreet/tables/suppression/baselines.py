@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.grid import Grid, grid_of
+from discreet.attack.grid import grid_of
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.evolution.process import Search, State
+from discreet.kernels.boxes import Grid
 from discreet.tables.suppression.orders.agenda import find_open
 from discreet.tables.suppression.pattern import Pattern, pattern_of
 from discreet.tables.suppression.problem import Problem

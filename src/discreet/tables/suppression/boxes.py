@@ -7,36 +7,19 @@ sub-totals, which plain boxes cannot move.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 
 from discreet.attack.grid import grid_of
-from discreet.attack.system import Bools, Floats, Ints
-from discreet.kernels.boxes.branched_boxes import branched_boxes
-from discreet.kernels.boxes.cheap_boxes import cheap_boxes
+from discreet.attack.system import Bools, Ints
+from discreet.kernels.boxes import Cells, Requirements, Trees, branched_boxes, cheapest_boxes
 from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.problem import Problem
-from discreet.tabular.dimension import Dimension
+from discreet.tabular.table import Table
 
 # How many boxes are tried for a requirement at most.
 BOX_BUDGET = 3_000
-
-
-class Wanted(NamedTuple):
-    """What boxes are looked for, in terms of the cells of the table."""
-
-    lo: Floats
-    hi: Floats
-    weight: Floats
-    hidden: Bools  # grows as boxes are found
-    cells: Ints  # requirement: its cell
-    sides: Ints
-    levels: Floats
-    up: Ints  # cell: its requirement upwards, −1 if none
-    down: Ints
-    order: Ints
-    by: Ints  # requirement: its box; −1 if it has none
+NO_BOXES = np.zeros(1, np.int64), np.zeros(0, np.int64)
 
 
 class Boxing(ABC):
@@ -78,32 +61,23 @@ class Boxing(ABC):
             lo[cells[~able]], hi[cells[~able]] = 0.0, 0.0
         hidden[cells] = suppressed
         by = np.where(certificates.number >= 0, np.iinfo(np.int64).max, -1)
-        boxes = self._boxes(
-            Wanted(
-                lo,
-                hi,
-                self._weight,
-                hidden,
-                cells[problem.cell],
-                problem.side,
-                problem.level,
-                self._up,
-                self._down,
-                order,
-                by,
-            )
+        starts, found = self._boxes(
+            Cells(lo, hi, hidden),
+            Requirements(cells[problem.cell], problem.side, problem.level, self._up, self._down, order, by),
         )
         suppressed |= hidden[cells]
+        bounds = starts.tolist()
         proven = np.flatnonzero((by >= 0) & (certificates.number < 0))
         proven = proven[np.argsort(by[proven], kind="stable")]
         for requirements in np.split(proven, np.flatnonzero(np.diff(by[proven])) + 1):
             if len(requirements):
-                columns = self._number[boxes[int(by[requirements[0]])]]
+                box = int(by[requirements[0]])
+                columns = self._number[found[bounds[box] : bounds[box + 1]]]
                 certificates.add(columns[~problem.primary[columns]], requirements)
 
     @abstractmethod
-    def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
-        """The cells of each box that is found."""
+    def _boxes(self, cells: Cells, requirements: Requirements) -> tuple[Ints, Ints]:
+        """Find boxes; where the cells of each begin, and the cells. What is suppressed and proven is changed."""
 
 
 class Boxes(Boxing):
@@ -113,13 +87,10 @@ class Boxes(Boxing):
         super().__init__(problem)
         self._grid = grid_of(problem.table)
 
-    def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
-        grid = self._grid
-        if grid is None:
-            return []
-        return cheap_boxes(
-            grid.codes, grid.strides, grid.lookup, grid.line, grid.sign, grid.starts, grid.members, *wanted, BOX_BUDGET
-        )
+    def _boxes(self, cells: Cells, requirements: Requirements) -> tuple[Ints, Ints]:
+        if self._grid is None:
+            return NO_BOXES
+        return cheapest_boxes(self._grid, cells, self._weight, requirements, BOX_BUDGET)
 
 
 # How many moves are tried for a requirement at most, and how many cells a box may have.
@@ -143,35 +114,24 @@ class Branches(Boxing):
         self.usable = bool(table.dimensions) and len(table.parts) == 1 and one_way and table.places.lookup is not None
         if not self.usable:
             return
-        self._parents, self._depths, self._leaves = _trees(table.dimensions)
-        self.usable = bool(np.prod(2.0 * self._depths.max(axis=1) + 1) <= LARGEST_BOX)
-        self._codes = table.codes.astype(np.int64)
+        self._trees = _trees(table)
+        self.usable = bool(np.prod(2.0 * self._trees.depths.max(axis=1) + 1) <= LARGEST_BOX)
 
-    def _boxes(self, wanted: Wanted) -> list[Ints] | Ints:
-        places = self.problem.table.places
-        if not self.usable or places.lookup is None:
-            return []
-        starts, found = branched_boxes(
-            self._codes,
-            places.strides,
-            places.lookup,
-            self._parents,
-            self._depths,
-            self._leaves,
-            *wanted,
-            BRANCH_BUDGET,
-        )
-        return np.split(found, starts[1:-1])
+    def _boxes(self, cells: Cells, requirements: Requirements) -> tuple[Ints, Ints]:
+        if not self.usable:
+            return NO_BOXES
+        return branched_boxes(self._trees, cells, self._weight, requirements, BRANCH_BUDGET)
 
 
-def _trees(dimensions: tuple[Dimension, ...]) -> tuple[Ints, Ints, Ints]:
-    """For each axis the code above each code, how many codes are above it, and the leaves; filled up with −1."""
-    longest = max(len(one.codes) for one in dimensions)
-    parents = np.full((len(dimensions), longest), -1, dtype=np.int64)
+def _trees(table: Table) -> Trees:
+    """The hierarchy of each axis of a table whose cells can be looked up; axes are filled up with −1."""
+    assert table.places.lookup is not None
+    longest = max(len(one.codes) for one in table.dimensions)
+    parents = np.full((len(table.dimensions), longest), -1, dtype=np.int64)
     depths, leaves = np.zeros_like(parents), np.full_like(parents, -1)
-    for axis, one in enumerate(dimensions):
+    for axis, one in enumerate(table.dimensions):
         parents[axis, : len(one.codes)] = one.parents[0]
         depths[axis, : len(one.codes)] = [len(line) - 1 for line in one.ancestors]
         base = np.flatnonzero(one.base)
         leaves[axis, : len(base)] = base
-    return parents, depths, leaves
+    return Trees(table.codes.astype(np.int64), table.places.strides, table.places.lookup, parents, depths, leaves)

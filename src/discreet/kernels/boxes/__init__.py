@@ -1,1 +1,0 @@
-"""Boxes of cells that can exchange value without a trace."""
