@@ -1,15 +1,30 @@
 """Text laid out for people: a title in the margin and wrapped lines beside it. Progress that nobody listens to."""
 
+import re
 import textwrap
 
 WIDTH = 100
 MARGIN = 12
 
+# What a terminal obeys instead of showing: control characters (but tab and line feed), marks that turn the direction
+# of writing, separators that break lines, and halves of characters that no encoding has.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def count(number: int, noun: str, many: str = "") -> str:
+    """A number and what it counts: "1 cell", "2,000 cells", "3 classes" (where `many` says so)."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def printable(text: str) -> str:
+    """A text that may hold names from a file, with whatever a terminal would obey written out, as \\x1b."""
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
 
 def entry(title: str, text: str) -> list[str]:
     """Lines of a text beside its title."""
     return textwrap.wrap(
-        text,
+        printable(text),
         WIDTH,
         initial_indent=f"{title:<{MARGIN}}",
         subsequent_indent=" " * MARGIN,
