@@ -23,7 +23,7 @@ import polars as pl
 from benchmarks.common import ROOT, clocked
 
 import discreet
-from discreet.columns import Config
+from discreet.configuration import Config
 from discreet.data.dataset import accept
 from discreet.grouping.candidates import candidate, count
 from discreet.grouping.evaluator import Evaluator

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.columns import ColumnKeywords, SearchKeywords, load_options
+from discreet.columns import ColumnKeywords, SearchKeywords
+from discreet.configuration import load_options
 from discreet.errors import InputError
 from discreet.measures.choices import LinkageKeywords
 

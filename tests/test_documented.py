@@ -10,7 +10,7 @@ import api
 import architecture
 import commands
 import discreet
-from discreet.columns import DETAILS, OPTIONS
+from discreet.configuration import DETAILS, OPTIONS
 from discreet.methods import Description, describe
 from discreet.release.evidence import schema
 

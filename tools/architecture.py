@@ -24,10 +24,11 @@ FLOORS = {
     "studies": ["jobs", "experiments"],
     "protection": ["grouping", "microdata", "tables"],
     "judgement, release": ["release", "measures", "verification"],
-    "attack, declarations, runs": ["attack", "columns", "methods", "running"],
+    "attack, declarations, runs": ["attack", "columns", "configuration", "methods", "running"],
     "foundations": ["executors", "evolution", "solvers", "kernels", "examples", "tabular", "data"],
 }
 SAME_FLOOR = {
+    "columns": {"configuration"},
     "release": {"verification", "measures"},
     "grouping": {"microdata"},
     "examples": {"tabular", "data"},

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_series_equal
 
-from discreet.columns import Config, resolve
+from discreet.columns import resolve
+from discreet.configuration import Config
 from discreet.data.attributes import Attribute, read_attribute
 from discreet.data.dataset import Dataset, accept
 from discreet.errors import InputError

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.columns import Config, resolve
+from discreet.columns import resolve
+from discreet.configuration import Config
 from discreet.data.attributes import Attribute, read_attribute
 from discreet.data.dataset import accept
 from discreet.data.embedding import embed

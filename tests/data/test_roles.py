@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from discreet.columns import Config, load, resolve
+from discreet.columns import resolve
+from discreet.configuration import Config, load
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
 

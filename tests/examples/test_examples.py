@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from discreet.columns import load
+from discreet.configuration import load
 from discreet.data.roles import declare
 from discreet.errors import InputError
 from discreet.examples import EXAMPLES, companies, make, sme, survey

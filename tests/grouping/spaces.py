@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from discreet.columns import Config
+from discreet.configuration import Config
 from discreet.data.dataset import accept
 from discreet.grouping.space import Space
 from discreet.microdata.protection import declare, read_attributes

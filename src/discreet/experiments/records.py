@@ -10,7 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from discreet.columns import ColumnKeywords, Config, load
+from discreet.columns import ColumnKeywords
+from discreet.configuration import Config, load
 from discreet.data.dataset import accept
 from discreet.data.embedding import embed
 from discreet.errors import InputError, whole

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import Config, Names, TypeKeywords, as_names, load, resolve, sort_keywords, takes
+from discreet.columns import Names, TypeKeywords, as_names, resolve, sort_keywords, takes
+from discreet.configuration import Config, load
 from discreet.errors import InputError
 from discreet.measures.choices import ALL, Choices, LinkageKeywords, parse_measures
 from discreet.text import silent

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.columns import Config
+from discreet.configuration import Config
 from discreet.data.roles import MISSING
 from discreet.errors import InputError, whole
 from discreet.running import SearchOptions

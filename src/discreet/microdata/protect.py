@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import ColumnKeywords, Config, ProtectionKeywords, SearchKeywords, load, sort_keywords, takes
+from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords, sort_keywords, takes
+from discreet.configuration import Config, load
 from discreet.text import silent
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import ColumnKeywords, Config, resolve
+from discreet.columns import ColumnKeywords, resolve
+from discreet.configuration import Config
 from discreet.data.attributes import Attribute, Values, read_attribute, read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed

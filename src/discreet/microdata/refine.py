@@ -6,16 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import (
-    ColumnKeywords,
-    Config,
-    ProtectionKeywords,
-    SearchKeywords,
-    as_names,
-    load,
-    sort_keywords,
-    takes,
-)
+from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords, as_names, sort_keywords, takes
+from discreet.configuration import Config, load
 from discreet.data.roles import ROLES
 from discreet.errors import InputError
 from discreet.text import silent

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import SearchKeywords, load_options, sort_keywords, takes
+from discreet.columns import SearchKeywords, sort_keywords, takes
+from discreet.configuration import load_options
 
 if TYPE_CHECKING:
     from discreet.release.suppressed import SuppressedTable

@@ -1,0 +1,144 @@
+"""A configuration: the settings of a run in a TOML file, every key checked, so that no slip passes for a setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.data.roles import ROLES
+from discreet.errors import InputError, suggest
+
+OPTIONS = ("k", "missing", "method", "params", "time", "steps", "seed", "threads")
+# The TOML word and the name it has inside.
+DETAILS = {
+    "role": "role", "type": "kind", "order": "order", "weight": "weight",
+    "aggregate": "aggregate", "missing": "missing", "digits": "digits",
+}  # fmt: skip
+_TYPES: dict[str, tuple[type, ...]] = {
+    "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
+    "seed": (int,), "threads": (int,), "role": (str,), "type": (str,), "order": (list,), "weight": (int, float),
+    "aggregate": (str,), "digits": (int,), "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,),
+    "strict": (bool,), "partial": (bool,),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a configuration says: options of the verb, roles, details of columns, and groups of quasi-identifiers."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, list[str]] = field(default_factory=dict)
+    details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    grouping: list[list[str]] | None = None
+
+
+def load(path: str | Path) -> Config:
+    """Read the TOML file of a protection; every key is checked, so that a typing error cannot pass for a setting."""
+    return _read_config(*_read_toml(path))
+
+
+def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any]:
+    """Read a TOML file that holds keywords of a verb and nothing else; none are in no file.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file.
+    names : sequence of str
+        The keywords it may hold.
+    """
+    if path is None:
+        return {}
+    where, content = _read_toml(path)
+    for key in content:
+        if key not in names:
+            raise InputError(f"{where}: unknown key '{key}'{suggest(key, names)}; allowed are {', '.join(names)}")
+    return {key: _check_type(where, key, value) for key, value in content.items()}
+
+
+def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
+    """A file's name and content."""
+    import tomllib
+
+    if not isinstance(path, str | Path):
+        raise InputError("config must be the path of a TOML file")
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8")
+        content = tomllib.loads(text)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    return str(path), content
+
+
+def _read_config(where: str, content: Mapping[str, Any]) -> Config:
+    from discreet.data.groupings import as_groups
+
+    options: dict[str, Any] = {}
+    roles: dict[str, list[str]] = {}
+    details: dict[str, dict[str, Any]] = {}
+    grouping: list[list[str]] | None = None
+    for key, value in content.items():
+        if key in OPTIONS:
+            options[key] = _check_type(where, key, value)
+        elif key in ROLES:
+            roles[key] = [value] if isinstance(value, str) else _check_strings(where, key, value)
+        elif key == "columns":
+            for name, said in _check_table(where, key, value).items():
+                details[name] = _read_column(f"{where}: [columns.{name}]", name, said, roles)
+        elif key == "grouping":
+            grouping = as_groups(value, f"{where}: grouping")
+        else:
+            allowed = ", ".join((*OPTIONS, *ROLES, "columns", "grouping"))
+            raise InputError(f"{where}: unknown key '{key}'; allowed are {allowed}")
+    return Config(options, roles, details, grouping)
+
+
+def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:
+    detail: dict[str, Any] = {}
+    for key, value in _check_table(where, "", said).items():
+        if key not in DETAILS:
+            raise InputError(f"{where}: unknown key '{key}'; allowed are {', '.join(DETAILS)}")
+        detail[DETAILS[key]] = _check_type(where, key, value)
+    role = detail.pop("role", None)
+    if role is not None:
+        if role not in ROLES:
+            raise InputError(f"{where}: role must be one of {', '.join(ROLES)}, not '{role}'")
+        roles.setdefault(role, []).append(name)
+    if "order" in detail:
+        detail["order"] = tuple(str(category) for category in detail["order"])
+        detail.setdefault("kind", "ordinal")
+    return detail
+
+
+def _check_type(where: str, key: str, value: Any) -> Any:
+    wanted = _TYPES[key]
+    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+        words = {
+            int: "a whole number",
+            float: "a number",
+            str: "a text",
+            list: "a list",
+            dict: "a table",
+            bool: "true or false",
+        }
+        raise InputError(f"{where}: '{key}' must be {words[wanted[-1]]}")
+    return value
+
+
+def _check_table(where: str, key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: {key or 'this'} must be a table")
+    return value
+
+
+def _check_strings(where: str, key: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise InputError(f"{where}: '{key}' must be a list of column names")
+    return list(value)
