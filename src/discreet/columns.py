@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from discreet.configuration import Config
-from discreet.data.roles import ROLES, Declarations, declare
+from discreet.data.roles import REST, ROLES, Declarations, declare, quote
 from discreet.errors import InputError, suggest
 
 Names = str | Sequence[str] | None
@@ -219,7 +219,25 @@ def resolve(
             "nothing in the file tells whether its first line names the columns or is a record; say so with --header "
             "yes or no, or name the columns you mean"
         )
+    _compare(names, config, merged, hint)
     return declare(names, merged, details, missing or config.options.get("missing", "separate"), hint)
+
+
+def _compare(names: Sequence[str], config: Config, roles: Mapping[str, Sequence[str]], hint: str) -> None:
+    """Refuse data whose columns are not those of the configuration, such as last month's, and name all that differ."""
+    placed = [name for wanted in roles.values() for name in wanted]
+    spoken_of = dict.fromkeys([*(name for wanted in config.roles.values() for name in wanted), *config.details])
+    lost = [name for name in spoken_of if name not in names and name not in REST]
+    rest = any(name in REST and name not in names for name in placed)
+    new = [] if rest else [name for name in names if name not in spoken_of and name not in placed]
+    if lost or (new and config.roles):
+        near = suggest(lost[0], [name for name in names if name not in spoken_of]) if len(lost) == 1 else ""
+        differences = [f"missing in the data: {quote(lost)}{near}"] if lost else []
+        differences += [f"new in the data, without a role: {quote(new)}"] if new else []
+        raise InputError(
+            f"{config.source or 'the configuration'} is for other columns than these ({'; '.join(differences)}). "
+            f"Is it the right file? If so, take out what is missing, and give what is new a role.{hint}"
+        )
 
 
 def as_names(keyword: str, value: Names) -> list[str]:

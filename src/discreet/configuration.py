@@ -10,7 +10,9 @@ from typing import Any
 from discreet.data.roles import ROLES
 from discreet.errors import InputError, suggest
 
-OPTIONS = ("k", "missing", "method", "params", "time", "steps", "seed", "threads")
+# Settings of a protection, and how its file is read, by the names that they have in a call.
+OPTIONS = ("k", "missing", "method", "params", "time", "steps", "seed", "threads", "bound", "measures", "order")
+READING = ("delimiter", "encoding", "decimal", "header", "sheet")
 # The TOML word and the name it has inside.
 DETAILS = {
     "role": "role", "type": "kind", "order": "order", "weight": "weight",
@@ -18,25 +20,31 @@ DETAILS = {
 }  # fmt: skip
 _TYPES: dict[str, tuple[type, ...]] = {
     "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
-    "seed": (int,), "threads": (int,), "role": (str,), "type": (str,), "order": (list,), "weight": (int, float),
-    "aggregate": (str,), "digits": (int,), "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,),
-    "strict": (bool,), "partial": (bool,),
+    "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,),
+    "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
+    "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "strict": (bool,), "partial": (bool,),
+}  # fmt: skip
+_DETAIL_TYPES: dict[str, tuple[type, ...]] = {
+    "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),
+    "digits": (int,),
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Config:
-    """What a configuration says: options of the verb, roles, details of columns, and groups of quasi-identifiers."""
+    """What a configuration says: options of the verb, roles and details of columns, their groups, and how to read."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     roles: Mapping[str, list[str]] = field(default_factory=dict)
     details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     grouping: list[list[str]] | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
 
 
-def load(path: str | Path) -> Config:
-    """Read the TOML file of a protection; every key is checked, so that a typing error cannot pass for a setting."""
-    return _read_config(*_read_toml(path))
+def load(path: str | Path | None) -> Config:
+    """Read the TOML file of a protection; nothing is said in no file."""
+    return Config() if path is None else _read_config(*_read_toml(path))
 
 
 def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any]:
@@ -55,7 +63,7 @@ def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any
     for key in content:
         if key not in names:
             raise InputError(f"{where}: unknown key '{key}'{suggest(key, names)}; allowed are {', '.join(names)}")
-    return {key: _check_type(where, key, value) for key, value in content.items()}
+    return {key: _check_type(where, key, value, _TYPES) for key, value in content.items()}
 
 
 def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
@@ -84,9 +92,12 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
     roles: dict[str, list[str]] = {}
     details: dict[str, dict[str, Any]] = {}
     grouping: list[list[str]] | None = None
+    reading: dict[str, Any] = {}
     for key, value in content.items():
         if key in OPTIONS:
-            options[key] = _check_type(where, key, value)
+            options[key] = _check_type(where, key, value, _TYPES)
+        elif key in READING:
+            reading[key] = _check_type(where, key, value, _TYPES)
         elif key in ROLES:
             roles[key] = [value] if isinstance(value, str) else _check_strings(where, key, value)
         elif key == "columns":
@@ -95,9 +106,9 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
         elif key == "grouping":
             grouping = as_groups(value, f"{where}: grouping")
         else:
-            allowed = ", ".join((*OPTIONS, *ROLES, "columns", "grouping"))
-            raise InputError(f"{where}: unknown key '{key}'; allowed are {allowed}")
-    return Config(options, roles, details, grouping)
+            allowed = (*OPTIONS, *READING, *ROLES, "columns", "grouping")
+            raise InputError(f"{where}: unknown key '{key}'{suggest(key, allowed)}; allowed are {', '.join(allowed)}")
+    return Config(options, roles, details, grouping, reading, where)
 
 
 def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:
@@ -105,7 +116,7 @@ def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) 
     for key, value in _check_table(where, "", said).items():
         if key not in DETAILS:
             raise InputError(f"{where}: unknown key '{key}'; allowed are {', '.join(DETAILS)}")
-        detail[DETAILS[key]] = _check_type(where, key, value)
+        detail[DETAILS[key]] = _check_type(where, key, value, _DETAIL_TYPES)
     role = detail.pop("role", None)
     if role is not None:
         if role not in ROLES:
@@ -117,8 +128,8 @@ def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) 
     return detail
 
 
-def _check_type(where: str, key: str, value: Any) -> Any:
-    wanted = _TYPES[key]
+def _check_type(where: str, key: str, value: Any, types: Mapping[str, tuple[type, ...]]) -> Any:
+    wanted = types[key]
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
         words = {
             int: "a whole number",

@@ -126,7 +126,7 @@ def group(
     with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         found = verb(
-            reading.read(data),
+            reading.read(data, config=search.config),
             k=k,
             method=method,
             params=params,

@@ -306,14 +306,15 @@ class Reading(Options):
     header: Literal["yes", "no"] | None = None
     sheet: str | None = None
 
-    def read(self, path: Path, *, beside: Path | None = None) -> Source:
-        """Read a file in the way these options say; of two files, an option need apply to one only."""
+    def read(self, path: Path, *, beside: Path | None = None, config: Path | None = None) -> Source:
+        """Read a file in the way these options say, else a configuration; of two files, an option need apply to one."""
+        from discreet.configuration import load
         from discreet.data.files import applies, read
 
-        said = vars(self) | {"header": None if self.header is None else self.header == "yes"}
+        given = self.given() | ({} if self.header is None else {"header": self.header == "yes"})
         if beside is not None:
-            said = {name: v for name, v in said.items() if applies(name, path) or not applies(name, beside)}
-        return read(path, **said)
+            given = {name: v for name, v in given.items() if applies(name, path) or not applies(name, beside)}
+        return read(path, **{**load(config).reading, **given})
 
 
 COLUMNS, TYPES, STUDY_COLUMNS = ColumnOptions(), TypeOptions(), StudyColumns()

@@ -45,7 +45,7 @@ def protect(
     search: SearchFlags = SEARCH,
     bound: bool = False,
     measures: Columns = None,
-    order: Literal["sorted", "kept"] = "sorted",
+    order: Literal["sorted", "kept"] | None = None,
     row_map: Path | None = None,
     evidence: Path | None = None,
     console: Console = CONSOLE,
@@ -68,7 +68,7 @@ def protect(
     params
         A parameter of the method, as gamma=0.2.
     order
-        Write rows sorted by all released columns, so that their order tells nothing, or as they came in.
+        Write rows sorted by all released columns, so that their order tells nothing (the default), or as they came in.
     row_map
         Also write an internal file that links each row of the release to its record in the input.
     evidence
@@ -77,13 +77,13 @@ def protect(
 
     def make(report: Reporter) -> Release:
         return protect_verb(
-            reading.read(data),
+            reading.read(data, config=search.config),
             k=k,
             grouping=grouping,
             method=method,
             params=params,
-            bound=bound,
-            measures=measures or "fast",
+            bound=bound or None,
+            measures=measures,
             progress=report,
             **columns.given(),
             **search.given(),
@@ -114,7 +114,7 @@ def refine(
     search: SearchFlags = SEARCH,
     bound: bool = False,
     measures: Columns = None,
-    order: Literal["sorted", "kept"] = "sorted",
+    order: Literal["sorted", "kept"] | None = None,
     new_row_map: Path | None = None,
     evidence: Path | None = None,
     console: Console = CONSOLE,
@@ -134,7 +134,7 @@ def refine(
     params
         A parameter of the method, as gamma=0.2.
     order
-        Write rows sorted by all released columns, so that their order tells nothing, or as they came in.
+        Write rows sorted by all released columns, so that their order tells nothing (the default), or as they came in.
     new_row_map
         Also write an internal file that links each row of the new release to its record in the original.
     evidence
@@ -144,15 +144,15 @@ def refine(
 
     def make(report: Reporter) -> Release:
         return refine_verb(
-            reading.read(data, beside=release),
+            reading.read(data, beside=release, config=search.config),
             release if record_of(release) else reading.read(release, beside=data),
             key=key,
             row_map=row_map,
             k=k,
             method=method,
             params=params,
-            bound=bound,
-            measures=measures or "fast",
+            bound=bound or None,
+            measures=measures,
             progress=report,
             **columns.given(),
             **search.given(),
@@ -173,7 +173,7 @@ def _publish(
     output: Path,
     read: Mapping[str, Path | None],
     *,
-    order: str,
+    order: str | None,
     row_map: Path | None,
     evidence: Path | None,
     console: Console,

@@ -72,7 +72,7 @@ def measure(
         measures = [*(measures or ["fast"]), "risk"]
     with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
-        before = reading.read(original, beside=released)
+        before = reading.read(original, beside=released, config=config)
         # Where nothing is said of the reading, the record of a release of ours knows best.
         record = record_of(released) if reading == DETECT else None
         after = read_recorded(released, record) if record else reading.read(released, beside=original)

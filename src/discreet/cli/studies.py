@@ -91,7 +91,9 @@ def compare(
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
         cases: Any = {
-            name: records(reading.read(path), k=max(ks), **columns.given()) if ks else _check_table(path)
+            name: records(reading.read(path, config=columns.config), k=max(ks), **columns.given())
+            if ks
+            else _check_table(path)
             for name, path in names.items()
         }
         try:
@@ -237,7 +239,7 @@ def sensitivity(
     settings = Settings(k, method=method, params=params or {}, steps=steps, seed=seed, **given)
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
-        points = records(reading.read(data), k=k, **columns.given())
+        points = records(reading.read(data, config=columns.config), k=k, **columns.given())
         try:
             found = verb(
                 points,

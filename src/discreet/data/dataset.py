@@ -78,10 +78,20 @@ class Dataset:
         return shown + (f" and {len(every) - most:,} more" if len(every) > most else "")
 
 
-def accept(data: Any, called: str = "the frame") -> Dataset:
-    """Take in a file's path, a `Source`, or a pandas, polars or Arrow frame, and what to call a frame in messages."""
+def accept(data: Any, called: str = "the frame", **reading: Any) -> Dataset:
+    """Take in a file's path, a `Source`, or a pandas, polars or Arrow frame.
+
+    Parameters
+    ----------
+    data : path, Source or frame
+        What comes in.
+    called : str
+        What to call a frame in messages.
+    **reading
+        How a path is to be read, as `discreet.data.files.read` takes it.
+    """
     if isinstance(data, str | Path):
-        data = read(data)
+        data = read(data, **reading)
     dataset = _from_source(data) if isinstance(data, Source) else _from_frame(data, called)
     if dataset.frame.width == 0 or dataset.frame.height == 0:
         raise InputError(f"{dataset.name}: there are no records")

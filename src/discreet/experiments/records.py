@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from discreet.columns import ColumnKeywords
-from discreet.configuration import Config, load
+from discreet.configuration import load
 from discreet.data.dataset import accept
 from discreet.data.embedding import embed
 from discreet.errors import InputError, whole
@@ -36,8 +36,9 @@ def records(data: Any, *, k: int, config: Path | None = None, **columns: Unpack[
     """
     if config is None and columns.get("quasi") is None:
         columns["quasi"] = "all"
-    dataset = accept(data)
-    declarations = declare(dataset, Config() if config is None else load(config), **columns)
+    said = load(config)
+    dataset = accept(data, **said.reading)
+    declarations = declare(dataset, said, **columns)
     attributes, _ = read_attributes(dataset, declarations)
     for attribute in attributes:
         if np.isnan(attribute.values).any():

@@ -143,7 +143,7 @@ def group(
     columns, linkage, options = sort_keywords(group, keywords, ColumnKeywords, LinkageKeywords, SearchKeywords)
     config, checkpoint = options.pop("config", None), options.pop("checkpoint", None)
     tell = progress or silent
-    said = Config() if config is None else load(config)
+    said = load(config)
     ks = _values_of_k(k, said, method)
     settings = _settings(said, k=ks[0], missing=columns.get("missing"), **options)
     given = dict(params or {}) | ({} if start is None else {"start": start})
@@ -152,7 +152,7 @@ def group(
     score = Weights(loss_weight, risk_weight)
     choices = Choices.of(linkage, settings.seed)
     tell("reading", 0.0)
-    dataset = accept(data)
+    dataset = accept(data, **said.reading)
     declarations = declare(dataset, said, **columns)
     choices.check_known(declarations.names("quasi"))
     large = dataset.frame.height > SAMPLED_ABOVE

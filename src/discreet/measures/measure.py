@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import Names, TypeKeywords, as_names, resolve, sort_keywords, takes
-from discreet.configuration import Config, load
+from discreet.configuration import load
 from discreet.errors import InputError
 from discreet.measures.choices import ALL, Choices, LinkageKeywords, parse_measures
 from discreet.text import silent
@@ -163,8 +163,8 @@ def measure(
     types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)
     choices = Choices.of(linkage, seed)
     asked = parse_measures(measures)
-    said = Config() if config is None else load(config)
-    before = accept(original, "the original")
+    said = load(config)
+    before = accept(original, "the original", **said.reading)
     if isinstance(released, str | Path) and (output := record_of(Path(released))):
         released = read_recorded(Path(released), output)
     after = accept(released, "the release")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords, sort_keywords, takes
-from discreet.configuration import Config, load
+from discreet.configuration import load
 from discreet.text import silent
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def protect(
     grouping: Any = None,
     method: str | None = None,
     params: Mapping[str, Any] | None = None,
-    bound: bool = False,
-    measures: str | Sequence[str] = "fast",
+    bound: bool | None = None,
+    measures: str | Sequence[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
 ) -> Release:
@@ -73,7 +73,6 @@ def protect(
     """
     from discreet.data.dataset import accept
     from discreet.data.groupings import parse_groups
-    from discreet.measures.choices import parse_measures
     from discreet.microdata.classes import attribute_groups
     from discreet.microdata.options import Settings
     from discreet.microdata.protection import declare, read_attributes, release_of
@@ -81,11 +80,19 @@ def protect(
     columns, search = sort_keywords(protect, keywords, ColumnKeywords, SearchKeywords)
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
     tell = progress or silent
-    said = Config() if config is None else load(config)
-    settings = Settings.settle(said, k=k, missing=columns.get("missing"), method=method, params=params, **search)
-    asked = () if measures in ("none", ["none"]) else parse_measures(measures)
+    said = load(config)
+    settings = Settings.settle(
+        said,
+        k=k,
+        missing=columns.get("missing"),
+        method=method,
+        params=params,
+        bound=bound,
+        measures=measures,
+        **search,
+    )
     tell("reading", 0.0)
-    dataset = accept(data)
+    dataset = accept(data, **said.reading)
     declarations = declare(dataset, said, **columns)
     names = declarations.names("quasi")
     groups = (
@@ -98,9 +105,7 @@ def protect(
         attributes,
         attribute_groups(dataset, attributes, groups, declarations.names("by"), settings.k),
         settings,
-        asked,
         notes,
         tell,
-        bound=bound,
         checkpoint=None if checkpoint is None else Path(checkpoint),
     )

@@ -51,11 +51,9 @@ def release_of(
     attributes: list[Attribute],
     groups: Sequence[AttributeGroup],
     settings: Settings,
-    asked: tuple[str, ...],
     notes: list[str],
     tell: Callable[[str, float], None],
     *,
-    bound: bool = False,
     checkpoint: Path | None = None,
     start: NDArray[np.int64] | None = None,
 ) -> Release:
@@ -75,7 +73,7 @@ def release_of(
         for column, attribute in enumerate(attributes)
     ]
     views = [View(_points(embedding, kept, group.columns), group.classes) for group in groups]
-    solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=bound)
+    solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=settings.bound)
     home = {column: number for number, group in enumerate(groups) for column in group.columns}
     released = [
         attribute.round_values(aggregate(attribute, solution.partitions[home[column]].labels))
@@ -96,6 +94,7 @@ def release_of(
     if not verification:
         raise PromiseNotKept(f"the release is refused. {verification.words()}")
     sizes = np.concatenate([partition.sizes for partition in solution.partitions])
+    asked = tuple(settings.measures)
     if len(groups) > 1:
         # Nothing is promised across groups: what an intruder who combines them finds is always told.
         asked = (*asked, "dld")
@@ -130,6 +129,7 @@ def release_of(
         verification,
         frame,
         dataset.source,
+        settings.order,
     )
 
 

@@ -34,8 +34,8 @@ def refine(
     k: int | None = None,
     method: str | None = None,
     params: Mapping[str, Any] | None = None,
-    bound: bool = False,
-    measures: str | Sequence[str] = "fast",
+    bound: bool | None = None,
+    measures: str | Sequence[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
 ) -> Release:
@@ -90,7 +90,6 @@ def refine(
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, record_of
     from discreet.data.groupings import parse_groups
-    from discreet.measures.choices import parse_measures
     from discreet.measures.pair import align
     from discreet.microdata.classes import attribute_groups
     from discreet.microdata.options import Settings
@@ -100,10 +99,9 @@ def refine(
     columns, search = sort_keywords(refine, keywords, ColumnKeywords, SearchKeywords)
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
     tell = progress or silent
-    said = Config() if config is None else load(config)
-    asked = () if measures in ("none", ["none"]) else parse_measures(measures)
+    said = load(config)
     tell("reading", 0.0)
-    dataset = accept(data, "the original")
+    dataset = accept(data, "the original", **said.reading)
     if isinstance(release, str | Path) and (output := record_of(Path(release))):
         release = read_recorded(Path(release), output)
     given = accept(release, "the release")
@@ -129,7 +127,16 @@ def refine(
                 f"{given.name}: a record in it shares its quasi-identifiers with no other, so it has no groups to "
                 "start from; name the k you want and use protect"
             )
-    settings = Settings.settle(said, k=k, missing=columns.get("missing"), method=method, params=params, **search)
+    settings = Settings.settle(
+        said,
+        k=k,
+        missing=columns.get("missing"),
+        method=method,
+        params=params,
+        bound=bound,
+        measures=measures,
+        **search,
+    )
     chosen, optimiser = choose(settings.method, settings.params)
     if not optimiser.searches:
         raise InputError(
@@ -143,10 +150,8 @@ def refine(
         attributes,
         groups,
         settings,
-        asked,
         notes,
         tell,
-        bound=bound,
         checkpoint=None if checkpoint is None else Path(checkpoint),
         start=_within(start, groups[0].classes, settings.k, given),
     )

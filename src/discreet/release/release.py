@@ -83,6 +83,7 @@ class Release:
     verification: Verification
     _frame: pl.DataFrame
     _source: Source | None = None
+    _order: str = "sorted"
 
     def summary(self, written: Written | None = None) -> str:
         """The release in words: roles, groups, loss, promise, verdict, assumptions and files."""
@@ -97,7 +98,7 @@ class Release:
         self,
         path: str | Path,
         *,
-        order: str = "sorted",
+        order: str | None = None,
         row_map: str | Path | None = None,
         evidence: str | Path | None = None,
         force: bool = False,
@@ -110,7 +111,8 @@ class Release:
             The publishable file; its suffix says the format. Beside it appear `path.release.json` (publishable) and
             `path.evidence.json` (internal).
         order : {"sorted", "kept"}
-            Sorted by all released columns, so that the order of rows tells nothing; or as they came in.
+            Sorted by all released columns, so that the order of rows tells nothing (the default, unless the
+            configuration of the protection says otherwise); or as they came in.
         row_map : path, optional
             An internal file that links each row of the release to its row in the input.
         evidence : path, optional
@@ -118,6 +120,7 @@ class Release:
         force : bool
             Replace files that exist already.
         """
+        order = self._order if order is None else order
         if order not in ORDERS:
             raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
         files = files_of(path, row_map=row_map, evidence=evidence)

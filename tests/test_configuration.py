@@ -1,0 +1,109 @@
+"""Configurations: every setting of a run fits into one, and data with other columns than it names is refused."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import discreet
+from canary import CANARY
+from discreet.cli.app import run
+from discreet.configuration import OPTIONS, READING, load
+from discreet.errors import InputError
+
+RECORDS = [f"n{i};{20 + i % 7},5;{i % 3};r{i % 2}" for i in range(24)]
+COLUMNS = '[columns.name]\nrole = "identifier"\n[columns.age]\nrole = "quasi"\n[columns.size]\nrole = "quasi"\n'
+SETTINGS = """
+k = 3
+missing = "impute"
+method = "vmdav"
+time = 2
+seed = 4
+threads = 1
+bound = true
+measures = ["id"]
+order = "kept"
+delimiter = ";"
+encoding = "cp1252"
+decimal = ","
+header = true
+confidential = "ort"
+params.gamma = 0.1
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.csv"
+    path.write_text("name;age;size;ort\n" + "\n".join([*RECORDS, "n24;21,5;1;ü"]) + "\n", encoding="cp1252")
+    return path
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_setting_of_a_run_fits_into_a_configuration(data: Path, tmp_path: Path) -> None:
+    config = written(tmp_path / "all.toml", SETTINGS + COLUMNS)
+    release = discreet.protect(data, config=config)
+    used = release.evidence["parameters"]
+    assert {name: used[name] for name in ("k", "missing", "method", "time", "seed", "threads")} == {
+        "k": 3, "missing": "impute", "method": "vmdav", "time": 2, "seed": 4, "threads": 1,
+    }  # fmt: skip
+    assert used["params"] == {"gamma": 0.1}
+    assert release.evidence["bound"] is not None
+    assert "id" in release.measures
+    assert "dld" not in release.measures
+    assert release.data["ort"].to_list() == [*(f"r{i % 2}" for i in range(24)), "ü"]
+    release.write(tmp_path / "python.csv")
+    assert run(["protect", str(data), "--config", str(config), "-o", str(tmp_path / "line.csv"), "--quiet"]) == 0
+    assert (tmp_path / "line.csv").read_bytes() == (tmp_path / "python.csv").read_bytes()
+    account = json.loads((tmp_path / "line.csv.evidence.json").read_text())
+    assert account["output"]["order"] == "kept"
+    assert "id" in account["measures"]
+    # What the call gives wins.
+    again = ["--order", "sorted", "--measures", "k", "--method", "mdav", "--quiet"]
+    run(["protect", str(data), "--config", str(config), "-o", str(tmp_path / "sorted.csv"), *again])
+    account = json.loads((tmp_path / "sorted.csv.evidence.json").read_text())
+    assert account["output"]["order"] == "sorted"
+    assert "id" not in account["measures"]
+
+
+def test_every_setting_is_checked(tmp_path: Path) -> None:
+    for name in (*OPTIONS, *READING):
+        with pytest.raises(InputError, match=f"'{name}' must be"):
+            load(written(tmp_path / "wrong.toml", f"{name} = 1979-05-27\n"))
+
+
+@pytest.mark.parametrize("setting", ['order = "shuffled"', 'measures = "none of that"', "decimal = ';'"])
+def test_a_wrong_setting_is_refused_by_name(setting: str, data: Path, tmp_path: Path) -> None:
+    config = written(tmp_path / "wrong.toml", f"k = 3\nconfidential = 'ort'\n{setting}\n" + COLUMNS)
+    with pytest.raises(InputError, match=setting.split()[0][:-1]):
+        discreet.protect(data, config=config)
+
+
+def test_columns_that_came_or_went_are_named(tmp_path: Path) -> None:
+    config = written(tmp_path / "month.toml", 'k = 2\nconfidential = ["ort", "gone"]\n' + COLUMNS)
+    frame = pl.DataFrame({"name": [CANARY] * 4, "size": [1, 1, 2, 2], "ort": ["a"] * 4, "street": [CANARY] * 4})
+    with pytest.raises(InputError) as caught:
+        discreet.protect(frame.rename({"street": "new"}), config=config)
+    text = str(caught.value)
+    assert "month.toml" in text
+    assert "missing in the data: 'gone', 'age'" in text
+    assert "new in the data, without a role: 'new'" in text
+    assert CANARY not in text
+    with pytest.raises(InputError, match=r"missing in the data: 'size' \(did you mean 'sizes'\?\)"):
+        discreet.protect(frame.rename({"size": "sizes"}).with_columns(age=1, gone=2), config=config)
+    # What is new and has a role by the call is no surprise.
+    whole = frame.with_columns(age=pl.Series([1, 1, 2, 2]), gone=2)
+    discreet.protect(whole, config=config, ignore=["street"])
+    with pytest.raises(InputError, match="new in the data, without a role: 'street'"):
+        discreet.protect(whole, config=config)
+
+
+def test_a_configuration_that_covers_the_rest_takes_new_columns(tmp_path: Path) -> None:
+    config = written(tmp_path / "rest.toml", 'k = 2\nignore = "rest"\n[columns.age]\nrole = "quasi"\n')
+    release = discreet.protect(pl.DataFrame({"age": [1, 1, 2, 2], "new": [1, 2, 3, 4]}), config=config)
+    assert release.data.columns == ["age"]
