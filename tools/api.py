@@ -28,8 +28,12 @@ METHODS = """By name, with `method=` and `params=`. [Methods](methods.md), [Grou
 [Suppressing cells](suppression.md) tell how each works.
 """
 # In the order of the walk.
-VERBS = ["protect", "refine", "group", "partition", "measure", "verify", "tabulate", "primary", "suppress", "audit"]
+VERBS = [
+    "inspect", "protect", "refine", "group", "partition", "measure", "verify",
+    "tabulate", "primary", "suppress", "audit",
+]  # fmt: skip
 RESULTS = [
+    "discreet.measures.inspection.Inspection",
     "discreet.release.release.Release",
     "discreet.grouping.result.Grouping",
     "discreet.microdata.partition.Partition",

@@ -12,6 +12,7 @@ from discreet.errors import DiscreetError, InputError, PromiseNotKept
 
 if TYPE_CHECKING:
     from discreet.grouping.group import group
+    from discreet.measures.inspect import inspect
     from discreet.measures.measure import measure
     from discreet.microdata.partition import partition
     from discreet.microdata.protect import protect
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _VERBS = {
     "audit": "discreet.verification.audit",
     "group": "discreet.grouping.group",
+    "inspect": "discreet.measures.inspect",
     "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
     "primary": "discreet.tables.primary",
@@ -42,6 +44,7 @@ __all__ = [
     "__version__",
     "audit",
     "group",
+    "inspect",
     "measure",
     "partition",
     "primary",

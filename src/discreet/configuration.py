@@ -68,21 +68,11 @@ def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any
 
 def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
     """A file's name and content."""
-    import tomllib
+    from discreet.data import toml
 
     if not isinstance(path, str | Path):
         raise InputError("config must be the path of a TOML file")
-    path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8")
-        content = tomllib.loads(text)
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
-    return str(path), content
+    return str(path), toml.read(Path(path))
 
 
 def _read_config(where: str, content: Mapping[str, Any]) -> Config:

@@ -14,6 +14,7 @@ from discreet.cli.compile import compile_
 from discreet.cli.convert import convert
 from discreet.cli.example import example
 from discreet.cli.group import group
+from discreet.cli.inspection import inspect
 from discreet.cli.methods import methods
 from discreet.cli.protect import protect, refine
 from discreet.cli.releases import measure, verify
@@ -35,7 +36,21 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for command in (protect, group, refine, verify, measure, methods, tabulate, primary, suppress, audit, convert, example):
+for command in (
+    inspect,
+    protect,
+    group,
+    refine,
+    verify,
+    measure,
+    methods,
+    tabulate,
+    primary,
+    suppress,
+    audit,
+    convert,
+    example,
+):
     app.command(command)
 app.command(compile_, name="compile")
 app.command(study)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import json
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+from discreet.data import toml
 from discreet.data.roles import quote
+from discreet.data.toml import write_key, write_value
 from discreet.errors import InputError
 
 FORM = 'groups = [["a", "b"], ["c"]]'
@@ -42,14 +40,7 @@ def list_groups(grouping: Any, where: str = "grouping") -> list[list[str]]:
 def read_groups(path: str | Path) -> list[list[str]]:
     """The groups in a TOML file; whatever else it says is about them, and passed over."""
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
+    content = toml.read(path)
     if "groups" not in content:
         raise InputError(f"{path}: not a grouping; it must hold {FORM}")
     return as_groups(content["groups"], f"{path}: groups")
@@ -95,10 +86,10 @@ def groups_text(groups: Sequence[Sequence[str]], about: Mapping[str, object]) ->
         "# Groups of quasi-identifiers: the columns of a group are protected together, each group on its own.",
         "# Use it with: discreet protect INPUT --grouping THIS_FILE",
         "groups = [",
-        *(f"    {_value(list(group))}," for group in groups),
+        *(f"    {write_value(list(group))}," for group in groups),
         "]",
     ]
-    lines += [f"{_key(name)} = {_value(value)}" for name, value in about.items() if value is not None]
+    lines += [f"{write_key(name)} = {write_value(value)}" for name, value in about.items() if value is not None]
     return "\n".join(lines) + "\n"
 
 
@@ -123,29 +114,3 @@ def _unknown(name: str, quasi: Sequence[str], where: str) -> str:
     near = difflib.get_close_matches(name, quasi, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"there are {quote(quasi)}"
     return f"{where}: column '{name}' is no quasi-identifier; {hint}"
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _text(text: str) -> str:
-    # The escapes of JSON are TOML's too; only the sign that deletes must be escaped here and not there.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        return repr(float(value))
-    if isinstance(value, Mapping):
-        pairs = (f"{_key(str(name))} = {_value(item)}" for name, item in value.items() if item is not None)
-        return "{" + ", ".join(pairs) + "}"
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(_value(item) for item in value) + "]"
-    raise TypeError(f"a grouping file cannot hold a {type(value).__name__}")

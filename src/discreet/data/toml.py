@@ -1,0 +1,56 @@
+"""TOML files: reading one, in our words if it cannot be read, and writing keys and values."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InputError
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The content of a file."""
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        # The parser's own words can quote the file.
+        line = re.search(r"line \d+", str(error))
+        raise InputError(f"{path}: not valid TOML{f' in {line[0]}' if line else ''}") from None
+
+
+def write_key(name: str) -> str:
+    """A key, in quotation marks where it needs them."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else write_text(name)
+
+
+def write_text(text: str) -> str:
+    """A text in quotation marks."""
+    # The escapes of JSON are TOML's too; only the sign that deletes must be escaped here and not there.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def write_value(value: object) -> str:
+    """A value, whatever its type; what is None in a mapping is left out."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return write_text(value)
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return repr(float(value))
+    if isinstance(value, Mapping):
+        pairs = (f"{write_key(str(name))} = {write_value(item)}" for name, item in value.items() if item is not None)
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(write_value(item) for item in value) + "]"
+    raise TypeError(f"a TOML file cannot hold a {type(value).__name__}")
