@@ -62,7 +62,7 @@ def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any
     where, content = _read_toml(path)
     for key in content:
         if key not in names:
-            raise InputError(f"{where}: unknown key '{key}'{suggest(key, names)}; allowed are {', '.join(names)}")
+            raise _unknown_key(where, key, names)
     return {key: _check_type(where, key, value, _TYPES) for key, value in content.items()}
 
 
@@ -73,6 +73,14 @@ def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
     if not isinstance(path, str | Path):
         raise InputError("config must be the path of a TOML file")
     return str(path), toml.read(Path(path))
+
+
+def _unknown_key(where: str, key: str, known: Sequence[str]) -> InputError:
+    """The error of a key that means nothing: told by its line, since a file may hold anything."""
+    from discreet.data import toml
+
+    place = toml.place_of_key(where, key)
+    return InputError(f"{where}{place}: unknown key{suggest(key, known)}; allowed are {', '.join(known)}")
 
 
 def _read_config(where: str, content: Mapping[str, Any]) -> Config:
@@ -96,8 +104,7 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
         elif key == "grouping":
             grouping = as_groups(value, f"{where}: grouping")
         else:
-            allowed = (*OPTIONS, *READING, *ROLES, "columns", "grouping")
-            raise InputError(f"{where}: unknown key '{key}'{suggest(key, allowed)}; allowed are {', '.join(allowed)}")
+            raise _unknown_key(where, key, (*OPTIONS, *READING, *ROLES, "columns", "grouping"))
     return Config(options, roles, details, grouping, reading, where)
 
 
@@ -105,12 +112,12 @@ def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) 
     detail: dict[str, Any] = {}
     for key, value in _check_table(where, "", said).items():
         if key not in DETAILS:
-            raise InputError(f"{where}: unknown key '{key}'; allowed are {', '.join(DETAILS)}")
+            raise InputError(f"{where}: unknown key{suggest(key, DETAILS)}; allowed are {', '.join(DETAILS)}")
         detail[DETAILS[key]] = _check_type(where, key, value, _DETAIL_TYPES)
     role = detail.pop("role", None)
     if role is not None:
         if role not in ROLES:
-            raise InputError(f"{where}: role must be one of {', '.join(ROLES)}, not '{role}'")
+            raise InputError(f"{where}: role must be one of {', '.join(ROLES)}")
         roles.setdefault(role, []).append(name)
     if "order" in detail:
         detail["order"] = tuple(str(category) for category in detail["order"])

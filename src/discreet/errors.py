@@ -24,6 +24,20 @@ class InputError(DiscreetError, ValueError):
     exit_status = 2
 
 
+class CodesError(InputError):
+    """Codes that make no hierarchy: the message counts them, since they may be values of somebody's microdata.
+
+    Attributes
+    ----------
+    codes
+        The codes themselves, for whoever knows the lines they stand in.
+    """
+
+    def __init__(self, message: str, codes: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.codes = frozenset(codes)
+
+
 class PromiseNotKept(DiscreetError):  # noqa: N818 - the sentence a steward reads, not a technical fault
     """A release does not keep its promise, so it is refused."""
 

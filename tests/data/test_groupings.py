@@ -110,7 +110,10 @@ def test_a_file_is_read_whatever_else_it_says(tmp_path: Path) -> None:
         ('groups = [["age"], [3]]', "expected a list of lists"),
         ("groups = []", "is empty"),
         ('groups = [["age"], []]', "a group is empty"),
-        ('groups = [["age", "income"], ["city"]]', "'city' is no quasi-identifier; there are 'age', 'income', 'town'"),
+        (
+            'groups = [["age", "income"], ["city"]]',
+            "column 1 of group 2 is no quasi-identifier; there are 'age', 'income'",
+        ),
         ('groups = [["age", "incom"], ["town"]]', "did you mean 'income'"),
         ('groups = [["age", "income"], ["town", "age"]]', "'age' stands twice"),
         ('groups = [["age"]]', "no group has 'income', 'town'"),

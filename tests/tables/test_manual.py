@@ -95,7 +95,10 @@ def test_codes_that_are_numbers_are_taken_as_text(table: Table) -> None:
         ([("s", "2")], "has no cell s × 2; nobody contributes to it"),
         ([{"regoin": "n"}], "has no dimension regoin; it has region, size"),
         (pl.DataFrame({"region": ["n"]}), "the list of cells has no column size"),
-        (pl.DataFrame({"region": ["n", "x"], "size": ["1", "1"]}), "the list of cells, row 1: 'x' is no code of"),
+        (
+            pl.DataFrame({"region": ["n", "x"], "size": ["1", "1"]}),
+            "row 1: what names the cell is no code of",
+        ),
         (pl.DataFrame({"region": ["n", "n"], "size": ["1", "1"]}), "names a cell more than once"),
         (pl.DataFrame({"cell": [1.5]}), "the number of a cell is no whole number"),
         (pl.DataFrame({"cell": [None]}, schema={"cell": pl.Int64}), "the number of a cell is no whole number"),
@@ -116,7 +119,7 @@ def test_what_names_no_cell_is_refused(table: Table, manual: Any, words: str) ->
 def test_a_wrong_line_of_a_file_is_named(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "cells.csv"
     path.write_text("region,size,status\nn,1,u\nn,3,u\n")
-    with pytest.raises(InputError, match=r"cells\.csv, line 3: '3' is no code of 'size'"):
+    with pytest.raises(InputError, match=r"cells\.csv, line 3: what names the cell is no code of 'size'"):
         read_cells(table, path)
     path.write_text("region,size,status\nn,1,u\nn,2,?\n")
     with pytest.raises(InputError, match=r"cells\.csv, line 3: the status must be u, s or z"):

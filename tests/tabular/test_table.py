@@ -68,7 +68,7 @@ def test_a_table_that_does_not_add_up_names_the_relation_that_is_furthest_off() 
     with pytest.raises(
         InputError,
         match=r"the table does not add up: 3 of 6 relations, most of all relation \d "
-        r"\(the total size=Total × region=Total over 'region'\), off by 2\.5 \(tolerance ",
+        r"\(the total size=Total × region=Total over 'region'\); correct the values, rounded ones too",
     ) as error:
         table.but(value=value).check_sums()
     assert "731609" not in str(error.value)
@@ -78,7 +78,7 @@ def test_a_cell_that_is_off_breaks_the_relations_it_is_in() -> None:
     table = small()
     value = table.value.copy()
     value[cell_of(table, "large", "n")] -= 4
-    with pytest.raises(InputError, match=r"2 of 6 relations.*off by 4 ") as error:
+    with pytest.raises(InputError, match=r"2 of 6 relations.*must add up$") as error:
         table.but(value=value).check()
     assert "731609" not in str(error.value)
 
@@ -179,7 +179,7 @@ def test_cells_and_relations_are_called_by_their_codes_or_numbers() -> None:
     odd = Table.of([3.0, 1.0, 2.0], relations=build_relations([0, 0, 0], [0, 1, 2], [1, 1, 1], [6], 3))
     assert odd.relation_name(0) == "relation 0 (of cell 0, cell 1, cell 2)"
     odd.check_sums()
-    with pytest.raises(InputError, match="1 of 1 relations, most of all relation 0"):
+    with pytest.raises(InputError, match="1 of 1 relation, most of all relation 0"):
         odd.but(value=np.array([4.0, 1.0, 2.0])).check_sums()
 
 

@@ -76,7 +76,9 @@ def run(arguments: Sequence[str]) -> int:
         return _complain(
             "not enough memory for this data and method; nothing was written. For protect, try --method tour.", REFUSED
         )
-    except Exception as error:
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of compiled code is no Exception
         return _complain(_describe_fault(error), REFUSED)
     return status if isinstance(status, int) else 0
 
@@ -90,7 +92,7 @@ def _complain(message: str, status: int) -> int:
     return status
 
 
-def _describe_fault(error: Exception) -> str:
+def _describe_fault(error: BaseException) -> str:
     """A fault of ours, told without its message, which could quote a value."""
     if os.environ.get("DISCREET_DEBUG"):
         traceback.print_exception(error)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from discreet.errors import InputError
+from discreet.errors import CodesError, InputError
 
 if TYPE_CHECKING:
     from discreet.tabular.table import Table
@@ -107,16 +107,22 @@ def _convert_hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -
         pairs = Hierarchy.from_hrc(given).pairs()
         text = pl.DataFrame(pairs, schema={"code": pl.String, "parent": pl.String}, orient="row").write_csv()
     elif (given.suffix.lower(), out.suffix.lower()) == (".csv", ".hrc"):
+        from discreet.data.checks import itemize
         from discreet.data.files.csv import read
 
-        frame = read(given, header=True).frame
+        source = read(given, header=True)
+        frame = source.frame
         if frame.columns != ["code", "parent"]:
             raise InputError(f"{given.name}: the columns of a hierarchy are code and parent; name them so")
         if frame["code"].null_count():
             raise InputError(f"{given.name}: a line has no code; complete or delete it")
-        hierarchy = Hierarchy.from_pairs(frame.rows(), source=given.name)
-        text = hierarchy.to_hrc()
-        notes.append(f"the code of the total is '{hierarchy.total}', which a .hrc file does not list")
+        try:
+            hierarchy = Hierarchy.from_pairs(frame.rows(), source=given.name)
+            text = hierarchy.to_hrc()
+        except CodesError as error:
+            rows = frame["code"].is_in(list(error.codes)).arg_true().to_list()
+            raise InputError(f"{error}{f' ({itemize([source.place(row) for row in rows])})' if rows else ''}") from None
+        notes.append("the code that all others belong to is the total, which a .hrc file does not list")
     else:
         raise InputError(
             f"{given.name} to {out.name}: a hierarchy is converted from .hrc to .csv (columns code and parent) or back"

@@ -29,7 +29,9 @@ def parse_groups(grouping: Any, quasi: Sequence[str], where: str = "grouping") -
     """
     if grouping is None:
         return (tuple(quasi),)
-    return check_groups(list_groups(grouping, where), quasi, str(grouping) if _is_path(grouping) else where)
+    if _is_path(grouping):
+        return check_groups(read_groups(grouping), quasi, str(grouping), quoting=False)
+    return check_groups(list_groups(grouping, where), quasi, where)
 
 
 def list_groups(grouping: Any, where: str = "grouping") -> list[list[str]]:
@@ -46,7 +48,7 @@ def read_groups(path: str | Path) -> list[list[str]]:
     return as_groups(content["groups"], f"{path}: groups")
 
 
-def check_groups(groups: Any, quasi: Sequence[str], where: str) -> tuple[tuple[str, ...], ...]:
+def check_groups(groups: Any, quasi: Sequence[str], where: str, *, quoting: bool = True) -> tuple[tuple[str, ...], ...]:
     """Groups in which each quasi-identifier stands exactly once.
 
     Parameters
@@ -57,6 +59,8 @@ def check_groups(groups: Any, quasi: Sequence[str], where: str) -> tuple[tuple[s
         The quasi-identifiers.
     where : str
         Where the groups come from, for the error.
+    quoting : bool
+        Whether the error may repeat a name that is no quasi-identifier. Of a file it may not: it gives its place.
 
     Returns
     -------
@@ -66,9 +70,10 @@ def check_groups(groups: Any, quasi: Sequence[str], where: str) -> tuple[tuple[s
     settled: dict[str, int] = {}
     listed = as_groups(groups, where)
     for number, group in enumerate(listed):
-        for name in group:
+        for place, name in enumerate(group, 1):
             if name not in quasi:
-                raise InputError(_unknown(name, quasi, where))
+                what = f"column '{name}'" if quoting else f"column {place} of group {number + 1}"
+                raise InputError(f"{where}: {what} is no quasi-identifier; {_suggest(name, quasi)}")
             if name in settled:
                 raise InputError(f"{where}: column '{name}' stands twice; name it in one group only")
             settled[name] = number
@@ -110,7 +115,6 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _unknown(name: str, quasi: Sequence[str], where: str) -> str:
+def _suggest(name: str, quasi: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, quasi, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are {quote(quasi)}"
-    return f"{where}: column '{name}' is no quasi-identifier; {hint}"
+    return f"did you mean '{near[0]}'?" if near else f"there are {quote(quasi)}"

@@ -21,10 +21,17 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         # The parser's own words can quote the file.
         line = re.search(r"line \d+", str(error))
         raise InputError(f"{path}: not valid TOML{f' in {line[0]}' if line else ''}") from None
+
+
+def place_of_key(path: str | Path, key: str) -> str:
+    """Where a key of a file stands, as ", line 3"; nothing where that cannot be told."""
+    begins = re.compile(rf"""[\s\["']*{re.escape(key)}["']?\s*[=.\]]""")
+    lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((f", line {number}" for number, line in enumerate(lines, 1) if begins.match(line)), "")
 
 
 def write_key(name: str) -> str:

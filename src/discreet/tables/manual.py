@@ -20,6 +20,14 @@ from discreet.tabular.table import FIXED, PRIMARY, SAFE, Table
 WORDS = {"u": PRIMARY, "unsafe": PRIMARY, "primary": PRIMARY, "s": SAFE, "safe": SAFE, "z": FIXED, "fixed": FIXED}
 
 
+class UnknownCellError(InputError):
+    """A cell that is not there: told as the caller named it, and by its fault alone where a file did."""
+
+    def __init__(self, fault: str, told: str) -> None:
+        super().__init__(told)
+        self.fault = fault
+
+
 @dataclass(frozen=True, eq=False)
 class NamedCells:
     """Cells with the status that somebody gave them, and levels where given (nan elsewhere)."""
@@ -49,7 +57,8 @@ def _cell(table: Table, item: Any) -> int:
     """A cell by its number, or by its codes in the order of the dimensions, or by a mapping of dimensions to codes."""
     if isinstance(item, int | np.integer):
         if not 0 <= item < len(table):
-            raise InputError(f"there is no cell {item}; the cells of {table.source} are 0 to {len(table) - 1}")
+            fault = f"the cells of {table.source} are 0 to {len(table) - 1}"
+            raise UnknownCellError(f"there is no such cell; {fault}", f"there is no cell {item}; {fault}")
         return int(item)
     names = [one.name for one in table.dimensions]
     if not names:
@@ -67,11 +76,15 @@ def _cell(table: Table, item: Any) -> int:
     for one, code, stride in zip(table.dimensions, codes, table.places.strides.tolist(), strict=True):
         code = one.total if code is None else str(code)
         if code not in one.position:
-            raise InputError(f"'{code}' is no code of '{one.name}' in {table.source}")
+            fault = f"no code of '{one.name}' in {table.source}"
+            raise UnknownCellError(f"what names the cell is {fault}", f"'{code}' is {fault}")
         key += one.position[code] * stride
     found = int(table.places.find(np.array([key]))[0])
     if found < 0:
-        raise InputError(f"{table.source} has no cell {' × '.join(map(str, codes))}; nobody contributes to it")
+        raise UnknownCellError(
+            f"{table.source} has no such cell; nobody contributes to it",
+            f"{table.source} has no cell {' × '.join(map(str, codes))}; nobody contributes to it",
+        )
     return found
 
 
@@ -95,9 +108,10 @@ def _from_frame(table: Table, manual: Any) -> NamedCells:
     for row, item in enumerate(frame.select(needed).iter_rows()):
         try:
             cells.append(_cell(table, _whole(item[0]) if needed == ["cell"] else item))
-        except (InputError, ValueError, TypeError) as error:
-            why = error if isinstance(error, InputError) else "the number of a cell is no whole number"
-            raise InputError(f"{dataset.name}, {dataset.place(row)}: {why}") from None
+        except UnknownCellError as error:
+            raise InputError(f"{dataset.name}, {dataset.place(row)}: {error.fault}") from None
+        except (ValueError, TypeError, OverflowError):
+            raise InputError(f"{dataset.name}, {dataset.place(row)}: the number of a cell is no whole number") from None
     status = np.full(n, PRIMARY, np.uint8)
     if "status" in frame.columns:
         for row, word in enumerate(frame["status"].to_list()):

@@ -7,7 +7,7 @@ the number and the largest of its contributions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.data.checks import itemize
 from discreet.data.dataset import Dataset
-from discreet.errors import InputError
+from discreet.errors import CodesError, InputError
 from discreet.kernels.tally import alone, largest
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.asc import dimension_of
@@ -27,10 +27,12 @@ from discreet.tabular.files.rda import Metadata
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.relations import Places
 from discreet.tabular.table import decimals_of
+from discreet.text import count
 
 By = Sequence[Any] | Mapping[str, Any]
 """Columns; or a column with `@` and hierarchies; or a mapping of columns to hierarchies."""
 
+MOST_DAYS = 90_000_000
 _DIGITS = re.compile(r"\d+(\+\d+)+")
 
 
@@ -81,6 +83,12 @@ def text_of(dataset: Dataset, name: str) -> pl.Series:
         if (whole.cast(pl.Float64) != column).any() or whole.null_count():
             raise InputError(f"{dataset.name}: column '{name}' holds numbers with decimals, which are no codes")
         column = whole
+    if column.dtype.is_temporal() and column.dtype != pl.Duration and column.dtype != pl.Time:
+        # Beyond the calendar of the library it panics, in words of its own.
+        if (column.cast(pl.Date).to_physical().abs() > MOST_DAYS).any():
+            raise InputError(f"{dataset.name}: column '{name}' has dates beyond any calendar; correct them")
+    elif column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise InputError(f"{dataset.name}: column '{name}' holds no single codes; write them as text")
     return column.cast(pl.String)
 
 
@@ -91,23 +99,35 @@ def dimension(
     name = columns[-1]
     codes = text_of(dataset, name)
     present = codes.unique().sort()
-    made = _make_dimension(dataset, columns, hierarchies, meta, total, present.to_list())
+    try:
+        made = _make_dimension(dataset, columns, hierarchies, meta, total, present.to_list())
+    except CodesError as error:
+        raise InputError(f"{error}{_tell_places(dataset, columns, error.codes)}") from None
     position = made.position
     lost = [code for code in present if code not in position]
     if lost:
         where = itemize([way.source for way in made.hierarchies])
+        are = "is" if len(lost) == 1 else "are"
         raise InputError(
-            f"{dataset.name}: {len(lost)} codes of column '{name}' are not in {where}: {itemize(lost)}; add them to "
-            "the hierarchy or correct the records"
+            f"{dataset.name}: {count(len(lost), 'code')} of column '{name}' {are} not in {where}"
+            f"{_tell_places(dataset, [name], lost)}; add to the hierarchy what it lacks, or correct the records"
         )
     sums = [code for code in present if not made.base[position[code]]]
     if sums:
         raise InputError(
-            f"{dataset.name}: column '{name}' has codes that the hierarchy adds up from others: {itemize(sums)}; give "
-            "those records one of the codes below"
+            f"{dataset.name}: column '{name}' has {count(len(sums), 'code')} that the hierarchy adds up from others"
+            f"{_tell_places(dataset, [name], sums)}; give those records one of the codes below"
         )
     places = codes.replace_strict(present, [position[code] for code in present], return_dtype=pl.Int32)
     return made, places.to_numpy()
+
+
+def _tell_places(dataset: Dataset, columns: Sequence[str], codes: Collection[str]) -> str:
+    """Where the records stand that have one of these codes in a column; nothing where none has."""
+    wrong = np.zeros(dataset.frame.height, dtype=np.bool_)
+    for name in columns:
+        wrong |= text_of(dataset, name).is_in(list(codes)).to_numpy()
+    return f" ({dataset.places(np.flatnonzero(wrong))})" if wrong.any() else ""
 
 
 def _make_dimension(
@@ -126,9 +146,10 @@ def _make_dimension(
         ways.insert(0, Hierarchy.from_columns(nested, columns, total=total))
     if not ways:
         if total in present:
-            raise InputError(
+            raise CodesError(
                 f"{dataset.name}: column '{name}' has the code '{total}' of the total itself; leave those records out, "
-                "or name the total differently"
+                "or name the total differently",
+                [total],
             )
         ways = [Hierarchy.flat(present, total=total, source=f"the codes of '{name}'")]
     return Dimension(name, ways, missing)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from discreet.data.checks import itemize
-from discreet.errors import InputError
+from discreet.errors import CodesError, InputError
 from discreet.tabular.hierarchy import Hierarchy
+from discreet.text import count
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,11 @@ class Dimension:
             inner = np.unique(parents[child])
             wrong = inner[abs(sums[inner] - base[inner]).sum(axis=1) > 0]
             if len(wrong):
-                raise InputError(
-                    f"dimension '{self.name}', {way.source}: the codes below {itemize([self.codes[i] for i in wrong])} "
-                    "do not make up what these codes are in the other hierarchies; leave none out and count none twice"
+                these = "this code is" if len(wrong) == 1 else "these codes are"
+                raise CodesError(
+                    f"dimension '{self.name}', {way.source}: the codes below {count(len(wrong), 'code')} do not make "
+                    f"up what {these} in the other hierarchies; leave none out and count none twice",
+                    [self.codes[at] for at in wrong.tolist()],
                 )
 
     @cached_property
@@ -108,8 +110,9 @@ class Dimension:
                 waiting = [parent for parent in above if found[parent] is None]
                 # Each code on the way up adds the codes above it, one for each hierarchy at most.
                 if len(stack) > 1 + len(self.codes) * len(self.hierarchies):
-                    raise InputError(
-                        f"dimension '{self.name}': '{self.codes[code]}' is part of itself by way of several hierarchies"
+                    raise CodesError(
+                        f"dimension '{self.name}': a code is part of itself by way of several hierarchies",
+                        [self.codes[code]],
                     )
                 if waiting:
                     stack.extend(waiting)

@@ -12,9 +12,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.checks import itemize
-from discreet.errors import InputError
+from discreet.errors import CodesError, InputError
 from discreet.tabular.files import hrc
+from discreet.text import count
 
 TOTAL = "Total"
 
@@ -60,12 +60,14 @@ class Hierarchy:
                 raise InputError(f"{self.source}: every code must be a text that is not blank")
         twice = sorted({code for code in self.codes if self.codes.count(code) > 1}) if self._repeats else []
         if twice:
-            raise InputError(f"{self.source}: more than once in the hierarchy: {itemize(twice)}; a code has one place")
+            raise CodesError(_repeated(self.source, len(twice)), twice)
         if self.parents[0] != -1 or (self.parents[1:] < 0).any():
             raise InputError(f"{self.source}: the total must come first, and every other code belong to some code")
         wrong = np.flatnonzero(self.parents >= np.arange(len(self.codes)))
         if len(wrong):
-            raise InputError(f"{self.source}: '{self.codes[wrong[0]]}' stands before the code it belongs to")
+            lost = [self.codes[at] for at in wrong.tolist()]
+            stand = "stands before the code it belongs" if len(lost) == 1 else "stand before the codes they belong"
+            raise CodesError(f"{self.source}: {count(len(lost), 'code')} {stand} to", lost)
         if len(self.codes) == 1:
             raise InputError(f"{self.source}: there is no code but the total")
 
@@ -99,9 +101,9 @@ class Hierarchy:
         for code, parent in pairs:
             parent = parent if parent is not None and parent.strip() else None
             if code in above and above[code] != parent:
-                raise InputError(f"{where}: '{code}' belongs to two codes; a code has one place in a hierarchy")
+                raise CodesError(f"{where}: a code belongs to two others; a code has one place in a hierarchy", [code])
             if code in above:
-                raise InputError(f"{where}: more than once in the hierarchy: {code}; a code has one place")
+                raise CodesError(_repeated(where, 1), [code])
             above[code] = parent
         roots = list(dict.fromkeys(parent for parent in above.values() if parent is not None and parent not in above))
         blank = [code for code, parent in above.items() if parent is None]
@@ -116,9 +118,11 @@ class Hierarchy:
             above.pop(total, None)
         orphans = [code for code, parent in above.items() if parent in roots and parent != total]
         if orphans:
-            raise InputError(
-                f"{where}: {itemize(orphans)} belong to a code that itself belongs to nothing; give that code a line, "
-                f"or name the total ('{total}' here)"
+            belong = "belongs" if len(orphans) == 1 else "belong"
+            raise CodesError(
+                f"{where}: {count(len(orphans), 'code')} {belong} to a code that itself belongs to nothing; give that "
+                "code a line, or name the total",
+                orphans,
             )
         return cls._grown({code: total if parent is None else parent for code, parent in above.items()}, total, where)
 
@@ -126,8 +130,8 @@ class Hierarchy:
     def _grown(cls, above: dict[str, str], total: str, source: str) -> Hierarchy:
         """The tree in depth-first order, which finds cycles: what is on one is never reached from the total."""
         if total in above:
-            raise InputError(
-                f"{source}: the code '{total}' of the total is also a code below it; name the total differently"
+            raise CodesError(
+                f"{source}: the code of the total is also a code below it; name the total differently", [total]
             )
         below: dict[str, list[str]] = {}
         for code, parent in above.items():
@@ -143,7 +147,8 @@ class Hierarchy:
             stack.extend((child, at) for child in reversed(below.get(code, [])))
         lost = [code for code in above if code not in set(codes)] if len(codes) <= len(above) else []
         if lost:
-            raise InputError(f"{source}: {itemize(lost)} are part of themselves: their codes go round in a circle")
+            are = "is part of itself" if len(lost) == 1 else "are part of themselves"
+            raise CodesError(f"{source}: {count(len(lost), 'code')} {are}: they go round in a circle", lost)
         return cls(codes, parents, source)
 
     @classmethod
@@ -177,12 +182,19 @@ class Hierarchy:
             raise InputError(f"{where}: the levels must be numbers of characters, such as 3 1 1")
         alone = set(apart)
         above: dict[str, str] = {}
-        for code in sorted(set(codes)):
+        every = sorted(set(codes))
+        wrong = [code for code in every if code not in alone and len(code) != sum(steps)]
+        if wrong:
+            have = "does not have" if len(wrong) == 1 else "do not have"
+            raise CodesError(
+                f"{where}: {count(len(wrong), 'code')} {have} the {count(sum(steps), 'character')} that the levels "
+                "take; give other levels, or correct the codes",
+                wrong,
+            )
+        for code in every:
             if code in alone:
                 above[code] = total
                 continue
-            if len(code) != sum(steps):
-                raise InputError(f"{where}: '{code}' has {len(code)} characters, but the levels take {sum(steps)}")
             parent = total
             for end in np.cumsum(steps).tolist():
                 above[code[:end]] = parent
@@ -205,9 +217,10 @@ class Hierarchy:
                     continue
                 code = str(value)
                 if above.setdefault(code, parent) != parent:
-                    raise InputError(
-                        f"{where}: '{code}' of column '{name}' lies in '{above[code]}' and in '{parent}'; the columns "
-                        "are not nested, so give them as two hierarchies"
+                    raise CodesError(
+                        f"{where}: a code of column '{name}' lies in two codes of the columns before it; the columns "
+                        "are not nested, so give them as two hierarchies",
+                        [code],
                     )
                 parent = code
         return cls._grown(above, total, where)
@@ -267,3 +280,8 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         return f"Hierarchy of {len(self.codes)} codes, {int(self.depths.max())} levels below '{self.total}'"
+
+
+def _repeated(source: str, number: int) -> str:
+    stand = "stands" if number == 1 else "stand"
+    return f"{source}: {count(number, 'code')} {stand} in the hierarchy more than once; a code has one place"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
-from discreet.tabular.relations import Part, Places, relations_of
+from discreet.tabular.relations import Part, Places, name_cell, relations_of
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, TOLERANCE, Table
 
 # Of two opinions on a shared cell the stricter holds.
@@ -134,10 +134,7 @@ def _check_statuses(
     fixed[which[status == FIXED]] = True
     both = np.flatnonzero(unsafe & fixed)
     if len(both):
-        names = [
-            " × ".join(f"{one.name}={one.codes[code]}" for one, code in zip(dimensions, codes[cell], strict=True))
-            for cell in both.tolist()
-        ]
+        names = [name_cell(dimensions, codes[cell]) for cell in both.tolist()]
         raise InputError(
             f"linked tables disagree on {itemize(names)}: unsafe in one, not to be suppressed in another; take one back"
         )

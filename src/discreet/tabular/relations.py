@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,11 +12,38 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
+from discreet.text import count
 
 Part = tuple[tuple[int, tuple[int, ...]], ...]
 """One table of several linked ones: the dimensions it spans, each with the hierarchies that hold in it."""
+
+
+class CellsError(InputError):
+    """Cells that make no table. They are named by their codes, unless a reader of a file tells their lines instead.
+
+    Parameters
+    ----------
+    fault : str
+        What is wrong.
+    advice : str
+        What to do about it.
+    cells : array of int
+        The cells.
+    names : list of str
+        What to call them.
+    """
+
+    def __init__(self, fault: str, advice: str, cells: NDArray[Any], names: Sequence[str]) -> None:
+        super().__init__(f"{fault}: {itemize(names)}; {advice}")
+        self.fault, self.advice, self.cells = fault, advice, cells
+
+    def at(self, places: Callable[[int], str]) -> str:
+        """The same, with the places of the cells in place of their codes."""
+        return f"{self.fault}: {itemize([places(cell) for cell in self.cells.tolist()])}; {self.advice}"
+
 
 # Beyond this a table of all places would take more memory than searching takes time.
 MOST_DENSE_KEYS = 1 << 25
@@ -177,7 +204,7 @@ def relations_of(
     totals: list[NDArray[Any]] = []
     implied: list[NDArray[np.bool_]] = []
     known: dict[tuple[int, int], NDArray[np.bool_]] = {}
-    count = 0
+    made = 0
     for part in parts:
         inside = np.flatnonzero(_belongs(dimensions, part, codes))
         sums = {(axis, way): _sums(dimensions, axis, way, codes, inside, places) for axis, ways in part for way in ways}
@@ -189,21 +216,21 @@ def relations_of(
                 fresh = ~seen[total]
                 number = np.zeros(n, dtype=np.int32)
                 heads = np.flatnonzero(np.bincount(total[fresh], minlength=n))
-                number[heads] = np.arange(count, count + len(heads), dtype=np.int32)
+                number[heads] = np.arange(made, made + len(heads), dtype=np.int32)
                 rows.append(number[total[fresh]])
                 cells.append(child[fresh].astype(np.int32))
                 totals.append(heads.astype(np.int32))
                 implied.append(_find_implied(dimensions, part, (axis, way), sums, n)[heads])
                 seen[heads] = True
-                count += len(heads)
+                made += len(heads)
     head = np.concatenate([*totals, np.empty(0, np.int32)])
     part_rows = np.concatenate([*rows, np.empty(0, np.int32)])
     part_cells = np.concatenate([*cells, np.empty(0, np.int32)])
     return build_relations(
-        np.concatenate([np.arange(count, dtype=np.int32), part_rows]),
+        np.concatenate([np.arange(made, dtype=np.int32), part_rows]),
         np.concatenate([head, part_cells]),
-        np.concatenate([np.full(count, -1.0), np.ones(len(part_cells))]),
-        np.zeros(count),
+        np.concatenate([np.full(made, -1.0), np.ones(len(part_cells))]),
+        np.zeros(made),
         n,
         np.concatenate([*implied, np.empty(0, np.bool_)]),
     )
@@ -226,10 +253,13 @@ def _sums(
     step = (parents[parents >= 0] - codes[child, axis]) * places.strides[axis]
     total = places.find(places.keys[child] + step)
     if (total < 0).any():
-        lost = child[np.argmin(total)]
-        raise InputError(
-            f"{_words(dimensions, codes[lost])}: the table has this cell but not the total it belongs to in "
-            f"'{dimensions[axis].name}'; give the table all its sub-totals"
+        lost = np.sort(child[total < 0])
+        these = "the total that it belongs" if len(lost) == 1 else "the totals that they belong"
+        raise CellsError(
+            f"the table has {count(len(lost), 'cell')} but not {these} to in '{dimensions[axis].name}'",
+            "give the table all its sub-totals",
+            lost,
+            [name_cell(dimensions, codes[cell]) for cell in lost],
         )
     return child, total
 
@@ -280,5 +310,6 @@ def _belongs(dimensions: Sequence[Dimension], part: Part, codes: NDArray[np.int3
     return inside
 
 
-def _words(dimensions: Sequence[Dimension], codes: NDArray[np.int32]) -> str:
+def name_cell(dimensions: Sequence[Dimension], codes: NDArray[np.int32]) -> str:
+    """What to call a cell in a message: its codes."""
     return " × ".join(f"{one.name}={one.codes[code]}" for one, code in zip(dimensions, codes, strict=True))

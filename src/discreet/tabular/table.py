@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
-from discreet.tabular.relations import Part, Places, Relations, relations_of, whole
+from discreet.tabular.relations import CellsError, Part, Places, Relations, name_cell, relations_of, whole
+from discreet.text import count
 
 Floats = NDArray[np.float64]
 
@@ -182,9 +183,7 @@ class Table:
         """What to call a cell in a message: its codes, or its number."""
         if not self.dimensions:
             return f"cell {cell}"
-        return " × ".join(
-            f"{one.name}={one.codes[code]}" for one, code in zip(self.dimensions, self.codes[cell], strict=True)
-        )
+        return name_cell(self.dimensions, self.codes[cell])
 
     def relation_name(self, relation: int) -> str:
         """What to call a relation in a message: its total."""
@@ -217,10 +216,14 @@ class Table:
         wrong = np.flatnonzero(missed > tolerance * np.maximum(1.0, size))
         if len(wrong):
             worst = wrong[np.argmax(missed[wrong])]
+            # By how much is not told: where a part is missing, that is its value.
+            unit = 10.0 ** -(self.decimals if self.decimals is not None else 9)
+            rounded = (missed <= 0.501 * unit * np.diff(self.relations.starts))[wrong].all()
+            hint = ". All of them are off by no more than rounding makes: take the values before they were rounded"
             raise InputError(
-                f"{self.source} does not add up: {len(wrong)} of {len(missed)} relations, most of all "
-                f"{self.relation_name(int(worst))}, off by {missed[worst]:.6g} (tolerance "
-                f"{tolerance * max(1.0, size[worst]):.2g}); correct the values, rounded ones too: they must add up"
+                f"{self.source} does not add up: {len(wrong)} of {count(len(missed), 'relation')}, most of all "
+                f"{self.relation_name(int(worst))}; correct the values, rounded ones too: they must add up"
+                f"{hint if rounded else ''}"
             )
 
     def check(self) -> None:
@@ -323,9 +326,6 @@ def _places(dimensions: tuple[Dimension, ...], codes: NDArray[np.int32], source:
     places = Places([len(one.codes) for one in dimensions], codes)
     repeated = places.repeated
     if len(repeated):
-        names = [
-            " × ".join(f"{one.name}={one.codes[code]}" for one, code in zip(dimensions, codes[cell], strict=True))
-            for cell in repeated.tolist()
-        ]
-        raise InputError(f"{source}: cells that occur more than once: {itemize(names)}; leave each of them once")
+        names = [name_cell(dimensions, codes[cell]) for cell in repeated.tolist()]
+        raise CellsError(f"{source}: cells that occur more than once", "leave each of them once", repeated, names)
     return places

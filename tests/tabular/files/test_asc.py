@@ -155,9 +155,7 @@ def test_a_dimension_by_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("codes", "told"),
     [
-        (["1", "s"], ["'region'", "r.hrc", "lacks '1'"]),
-        (["n", "s"], ["'region'", "r.hrc", "'n'", "sums"]),
-        (["Total", "s"], ["'region'", "'Total'", "<TOTCODE>"]),
+        (["Total", "s"], ["'region'", "code of the total", "<TOTCODE>"]),
         (["  ", "s"], ["'region'", "no code"]),
         ([None, "s"], ["'region'", "no code"]),
     ],

@@ -92,9 +92,9 @@ def test_the_end_of_a_text_by_dos_is_no_code(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("a\n@@b\n", ["line 2", "2 levels below", "'b'"]),
-        ("@a\n", ["line 1", "'a'"]),
-        ("a\n@b\n\nc\n@b\n", ["line 5", "'b'", "line 2"]),
+        ("a\n@@b\n", ["line 2", "the code is 2 levels below"]),
+        ("@a\n", ["line 1", "2 levels below"]),
+        ("a\n@b\n\nc\n@b\n", ["line 5", "the code is in line 2 already"]),
         ("a\n@\n", ["line 2", "no code"]),
         ("a\n@  \n", ["line 2", "no code"]),
         ("a\nTotal\n", ["line 2", "total"]),
@@ -119,7 +119,7 @@ def test_the_total_can_have_another_code(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("code", ["a ", "a\nb", "@a"])
 def test_a_code_that_the_file_would_change_is_not_written(code: str) -> None:
-    with pytest.raises(InputError, match=r"rename it|another lead"):
+    with pytest.raises(InputError, match=r"rename it|choose another"):
         Hierarchy.flat([code]).to_hrc()
 
 

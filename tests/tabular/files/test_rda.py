@@ -132,12 +132,12 @@ def test_metadata_come_back(folder: Path, data: st.DataObject, separator: str | 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("Size\n", ["line 1", "'Size'", "width", "<SEPARATOR>"]),
+        ("Size\n", ["line 1", "width", "<SEPARATOR>"]),
         ("Size 1\n", ["line 1", "width"]),
         ("Size 0 2\n", ["line 1", "counted from 1"]),
         ("Size x 2\n", ["line 1", "counted from 1"]),
-        ("\n<NUMERIC>\nSize 1 2\n", ["line 2", "<NUMERIC>", "before the first variable"]),
-        ("a 1 2\nb 3 1\na 4 1\n", ["line 3", "'a'", "line 1"]),
+        ("\n<NUMERIC>\nSize 1 2\n", ["line 2", "before the first variable"]),
+        ("a 1 2\nb 3 1\na 4 1\n", ["line 3", "this variable is in line 1 already"]),
         ("a 1 2\n<DECIMALS> two\n", ["line 2", "<DECIMALS>", "whole numbers"]),
         ("a 1 2\n<DECIMALS>\n", ["line 2", "<DECIMALS>", "one entry"]),
         ("a 1 2\n<HIERLEVELS> 1 -1\n", ["line 2", "<HIERLEVELS>", "whole numbers"]),
@@ -145,7 +145,7 @@ def test_metadata_come_back(folder: Path, data: st.DataObject, separator: str | 
         ("a 1 2\n<TOTCODE> All of it\n", ["line 2", "<TOTCODE>", "quotation marks"]),
         ('a 1 2\n<TOTCODE> "All\n', ["line 2", "not closed"]),
         ("a 1 2\n<NUMERIC\n", ["line 2", "not closed"]),
-        ("a 1 2\n\n  <HIERARCHICAL>\nb 3 1\n", ["line 1", "'a'", "<HIERCODELIST> nor <HIERLEVELS>"]),
+        ("a 1 2\n\n  <HIERARCHICAL>\nb 3 1\n", ["line 1", "<HIERCODELIST> nor <HIERLEVELS>"]),
         ('a 1 2\n<SEPARATOR> ";"\n', ["line 2", "before the first variable"]),
         ('<SEPARATOR> ";;"\na\n', ["line 1", "one character"]),
         ("<SEPARATOR>\na\n", ["line 1", "<SEPARATOR>", "one entry"]),
@@ -161,11 +161,12 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str, told:
 
 
 @pytest.mark.parametrize("option", ["CODELIST", "HIERCODELIST"])
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, option: str) -> None:
+def test_a_file_that_is_not_there_is_told_by_its_line(tmp_path: Path, option: str) -> None:
     content = f'a 1 2\n <{option}> "C:\\there\\Not here.hrc"\n'
     with pytest.raises(InputError) as caught:
         rda.read(put(tmp_path / "a.rda", content))
-    assert all(words in str(caught.value) for words in ("a.rda, line 2", "'Not here.hrc'", str(tmp_path)))
+    assert all(words in str(caught.value) for words in ("a.rda, line 2", "is not in", str(tmp_path)))
+    assert "Not here" not in str(caught.value)
 
 
 def test_a_file_can_be_in_a_folder_beside(tmp_path: Path) -> None:
@@ -175,12 +176,30 @@ def test_a_file_can_be_in_a_folder_beside(tmp_path: Path) -> None:
     assert meta.variables[0].hierarchy == tmp_path / "codes" / "r.hrc"
 
 
+@pytest.mark.parametrize("how", ["../secret.hrc", "absolute", "..\\secret.hrc", "down/../../secret.hrc", "link.hrc"])
+def test_no_file_is_opened_that_is_not_beside_or_below(tmp_path: Path, how: str) -> None:
+    """A .rda file may come from anybody: what it names elsewhere is neither opened nor told."""
+    folder = tmp_path / "here"
+    (folder / "down").mkdir(parents=True)
+    secret = put(tmp_path / "secret.hrc", "a\n")
+    (folder / "link.hrc").symlink_to(secret)
+    named = str(secret) if how == "absolute" else how
+    with pytest.raises(InputError) as caught:
+        rda.read(put(folder / "a.rda", f'a 1 2\n <HIERARCHICAL> <HIERCODELIST> "{named}"\n'))
+    assert "a.rda, line 2" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    # A path of another machine, as τ-ARGUS writes them, is looked for by its name beside the file.
+    put(folder / "secret.hrc", "b\n")
+    if how != "link.hrc":
+        assert rda.read(folder / "a.rda").variables[0].hierarchy == folder / "secret.hrc"
+
+
 def test_two_files_that_differ_in_case_only_are_not_guessed_between(tmp_path: Path) -> None:
     put(tmp_path / "R.hrc", "a\n")
     put(tmp_path / "r.HRC", "a\n")
     if len(list(tmp_path.iterdir())) < 2:
         pytest.skip("names of files do not differ by case here")
-    with pytest.raises(InputError, match="could be any of"):
+    with pytest.raises(InputError, match=r"2 files in .* have this name"):
         rda.read(put(tmp_path / "a.rda", 'a 1 2\n <HIERCODELIST> "r.hrc"\n'))
     assert rda.read(put(tmp_path / "a.rda", 'a 1 2\n <HIERCODELIST> "R.hrc"\n')).variables[0].hierarchy
 

@@ -132,10 +132,14 @@ def test_of_several_responses_the_first_is_taken_and_the_rest_said(folder: Path)
         ('"Total";"n";30,50', '"Total";"n";', ["line 2", "'Turnover'", "not a number"]),
         ('"Total";"n";30,50', '"Total";"n";30.5', ["comma in line 1", "point in line 2"]),
         ('"Total";"n";30,50', f'"Total";"n";{CANARY};1', ["line 2", "12 fields", "11 variables"]),
-        ('"Total";"n"', '"Total";"x"', ["'Region'", "r.hrc", "'x'"]),
+        ('"Total";"n"', '"Total";"x"', ["a.tab", "r.hrc lacks 1 code of variable 'Region' (line 2)"]),
         ('"Total";"n"', '"Total;"n"', ["quotation mark"]),
-        ('"Total";"n"', '"Total";"All"', ["more than once", "Size=Total × Region=All"]),
-        ('"Total";"n";30,50;5;1;30;9;8;M;0;0\n', "", ["a.tab", "not the total it belongs to"]),
+        ('"Total";"n"', '"Total";"All"', ["a.tab", "more than once: line 2;"]),
+        (
+            '"Total";"n";30,50;5;1;30;9;8;M;0;0\n',
+            "",
+            ["a.tab", "not the totals", "'Size': line 4, line 7;"],
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(folder: Path, old: str, new: str, told: list[str]) -> None:
@@ -153,7 +157,7 @@ def test_what_is_wrong_is_told_with_its_line(folder: Path, old: str, new: str, t
         ("Size 1 2\nValue 3 4\n<NUMERIC>\n", "a  1\n", ["a.rda", "<SEPARATOR>"]),
         ('<SEPARATOR> ";"\nValue\n<NUMERIC>\n', "1\n", ["a.rda", "dimension"]),
         ('<SEPARATOR> ";"\nSize\n<RECODEABLE>\n', "Total\na\n", ["a.rda", "<NUMERIC> or <FREQUENCY>"]),
-        ('<SEPARATOR> ";"\nSize\nValue\n<NUMERIC>\n', "a;1\nb;2\n", ["'Size'", "'Total'", "<TOTCODE>"]),
+        ('<SEPARATOR> ";"\nSize\nValue\n<NUMERIC>\n', "a;1\nb;2\n", ["'Size'", "code of the total", "<TOTCODE>"]),
         ('<SEPARATOR> ";"\nSize\nValue\n<NUMERIC>\n', "Size;Value\n", ["no records"]),
         ('<SEPARATOR> ";"\nSize\nValue\n<NUMERIC>\n', "Total;1\n;1\n", ["'Size'", "no code"]),
     ],

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from discreet.data.checks import check_readable, itemize
+from discreet.data.checks import check_readable
 from discreet.data.files.source import Source
-from discreet.errors import InputError
+from discreet.errors import CodesError, InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.rda import Metadata, Variable
 from discreet.tabular.files.text import BLANKS, content, lines_of, records
@@ -70,7 +70,8 @@ def fields_of(path: Path, meta: Metadata) -> tuple[list[list[str]], list[int], l
 def dimension_of(variable: Variable, codes: Iterable[str | None], *, sums: bool = False) -> Dimension:
     """The dimension that a variable makes of a table.
 
-    Its codes for a missing value are part of it, right under the total.
+    Its codes for a missing value are part of it, right under the total. Whether a hierarchy from a file has all the
+    codes of the data is left to whoever knows their lines.
 
     Parameters
     ----------
@@ -87,15 +88,14 @@ def dimension_of(variable: Variable, codes: Iterable[str | None], *, sums: bool 
         raise InputError(f"variable '{variable.name}' has no code in some records; give them one, such as 99")
     present = [code for code in found if code is not None and not (sums and code == total)]
     if total in present:
-        raise InputError(
-            f"variable '{variable.name}': '{total}' is a code of the data and the code of the total; give the total "
-            "another code by <TOTCODE>"
+        raise CodesError(
+            f"variable '{variable.name}': the code of the total is a code of the data too; give the total another code "
+            "by <TOTCODE>",
+            [total],
         )
     stripped = {code.strip(): code for code in present}
     missing = [stripped.get(code.strip(), code) for code in variable.missing if code.strip()]
-    hierarchy = _hierarchy(variable, present, missing, total, sums)
-    _check_codes(variable, hierarchy, present, sums)
-    return Dimension(variable.name, hierarchy, missing)
+    return Dimension(variable.name, _hierarchy(variable, present, missing, total, sums), missing)
 
 
 def _hierarchy(variable: Variable, present: list[str], missing: list[str], total: str, sums: bool) -> Hierarchy:
@@ -111,26 +111,6 @@ def _hierarchy(variable: Variable, present: list[str], missing: list[str], total
     order = present if sums else sorted(present)
     plain = [code for code in order if code not in missing]
     return Hierarchy.flat([*plain, *missing], total=total, source=source)
-
-
-def _check_codes(variable: Variable, hierarchy: Hierarchy, present: list[str], sums: bool) -> None:
-    known = dict(zip(hierarchy.codes, hierarchy.inner.tolist(), strict=True))
-    lost = [code for code in present if code not in known]
-    if lost:
-        raise InputError(
-            f"variable '{variable.name}': {hierarchy.source} lacks {_quote(lost)}; add them to it, with the blanks "
-            "they have"
-        )
-    inner = [code for code in present if known[code]]
-    if inner and not sums:
-        raise InputError(
-            f"variable '{variable.name}': {_quote(inner)} are sums of other codes by {hierarchy.source}, but the data "
-            "have them too; give such records a code of the lowest level"
-        )
-
-
-def _quote(codes: list[str]) -> str:
-    return itemize([f"'{code}'" for code in codes])
 
 
 def _split_by_width(path: Path, meta: Metadata) -> tuple[list[pl.Series], list[int] | None, list[str]]:

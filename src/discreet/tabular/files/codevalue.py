@@ -15,6 +15,7 @@ from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.text import content, records, word
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
+from discreet.text import count
 
 _STATUSES = {
     **dict.fromkeys((1, 2), SAFE),
@@ -58,9 +59,7 @@ def read(path: str | Path, table: Table) -> NDArray[np.uint8]:
         cell = _cell(table, [find(text) for find, text in zip(finders, fields, strict=False)])
         if cell < 0:
             if code not in _EMPTY:
-                raise InputError(
-                    f"{where}: {table.source} has no such cell ({_describe_cell(table, fields)}), which is not empty"
-                )
+                raise InputError(f"{where}: {table.source} has no such cell, which is not empty")
             continue
         if lines[cell]:
             raise InputError(f"{where}: {table.name(cell)} is in line {lines[cell]} already; leave it once")
@@ -69,9 +68,8 @@ def read(path: str | Path, table: Table) -> NDArray[np.uint8]:
         if code in _PUBLISHED and not _same(where, fields[-2].strip(), float(table.value[cell])):
             differ.append(cell)
     if differ:
-        cells = f"{len(differ)} cells" if len(differ) > 1 else "1 cell"
         raise InputError(
-            f"{path.name}: {cells} published with another value than in {table.source}, first "
+            f"{path.name}: {count(len(differ), 'cell')} published with another value than in {table.source}, first "
             f"{table.name(differ[0])} (line {lines[differ[0]]}); is it the same table, with the same response?"
         )
     _check_all(path, table, lines)
@@ -141,7 +139,9 @@ def _same(where: str, field: str, value: float) -> bool:
         printed = math.nan
     if not parts or math.isnan(printed):
         raise InputError(f"{where}: the value of a published cell is not a number with a decimal point")
-    unit = 10.0 ** (int(parts[2] or 0) - len(parts[1] or ""))
+    # Beyond these exponents every number is 0 or infinite, however many digits they have.
+    exponent = max(-400.0, min(400.0, float(parts[2] or 0)))
+    unit = 10.0 ** min(300.0, exponent - len(parts[1] or ""))
     # A value that is not known cannot differ.
     return math.isnan(value) or abs(printed - value) <= 0.5 * unit * (1 + 1e-9) + 1e-12 * abs(value)
 
@@ -158,10 +158,6 @@ def _check_all(path: Path, table: Table, lines: NDArray[np.int64]) -> None:
         raise InputError(
             f"{path.name} lacks cells of {table.source} that are not empty: {names}; is it the same table?"
         )
-
-
-def _describe_cell(table: Table, fields: list[str]) -> str:
-    return " × ".join(f"{one.name}={code}" for one, code in zip(table.dimensions, fields, strict=False))
 
 
 def _quote(code: str) -> str:

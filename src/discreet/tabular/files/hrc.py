@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from discreet.errors import InputError
+from discreet.errors import CodesError, InputError
 from discreet.tabular.files.text import BLANKS, check_code, content, lines_of
 
 
@@ -35,16 +35,16 @@ def read(path: str | Path, *, lead: str, total: str) -> tuple[list[str], list[in
         where = f"{path.name}, line {number}"
         depth, code = _split_lead(line, lead)
         if not code.strip():
-            raise InputError(f"{where}: there is '{lead}' but no code behind it; complete or delete the line")
+            raise InputError(f"{where}: there is a lead string but no code behind it; complete or delete the line")
         if depth >= len(above):
             raise InputError(
-                f"{where}: '{code}' is {depth - len(above) + 2} levels below what stands before it; a level is "
-                f"missing, or a '{lead}' too many"
+                f"{where}: the code is {depth - len(above) + 2} levels below what stands before it; a level is "
+                "missing, or there is a lead string too many"
             )
         if code == total:
-            raise InputError(f"{where}: '{code}' is the code of the total, which is not listed; delete the line")
+            raise InputError(f"{where}: this is the code of the total, which is not listed; delete the line")
         if code in found:
-            raise InputError(f"{where}: '{code}' is in line {found[code]} already; a code has one place in a hierarchy")
+            raise InputError(f"{where}: the code is in line {found[code]} already; a code has one place in a hierarchy")
         found[code] = number
         parents.append(above[depth])
         above[depth + 1 :] = [len(codes)]
@@ -70,7 +70,7 @@ def text(codes: Sequence[str], parents: Sequence[int], source: str, lead: str) -
         code = codes[at]
         check_code(code, source)
         if code.startswith(lead):
-            raise InputError(f"{source}: the code '{code}' begins with '{lead}'; choose another lead string")
+            raise CodesError(f"{source}: a code begins with the lead string; choose another", [code])
         lines.append(lead * (depths[at] - 1) + code)
         stack.extend(reversed(below[at]))
     return "".join(f"{line}\n" for line in lines)

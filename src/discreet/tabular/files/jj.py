@@ -22,8 +22,10 @@ from discreet.errors import InputError
 from discreet.tabular.files.text import word
 from discreet.tabular.relations import Relations, build_relations
 from discreet.tabular.table import PRIMARY, RULES, STATUSES, Table
+from discreet.text import count
 
 FIELDS = 9
+MOST_DIGITS = 12
 _NAMES = ("number", "value", "cost", "status", "lower bound", "upper bound", "LPL", "UPL", "SPL")
 _GIVEN = 1 << RULES.index("given")
 _BLANK = np.zeros(256, dtype=np.bool_)
@@ -92,7 +94,8 @@ def _content(path: Path) -> bytes:
 def _parse(path: Path, data: bytes) -> Table | None:
     """The table, by whole arrays; None if anything at all is wrong, which is looked for elsewhere."""
     head = re.match(rb"\s*(\S+)\s+(\d+)\s", data)
-    if not head or not int(head[2]):
+    # No file has so many cells; and Python refuses numbers of thousands of digits with words of its own.
+    if not head or len(head[2]) > MOST_DIGITS or not int(head[2]):
         return None
     n = int(head[2])
     raw = np.frombuffer(data, dtype=np.uint8).copy()
@@ -137,7 +140,7 @@ def _parse(path: Path, data: bytes) -> Table | None:
     )
 
 
-def _numbers(raw: NDArray[np.uint8], count: int) -> NDArray[np.float64] | None:
+def _numbers(raw: NDArray[np.uint8], expected: int) -> NDArray[np.float64] | None:
     with warnings.catch_warnings():
         # Older versions of numpy warn of what is not a number, newer ones raise.
         warnings.simplefilter("error", DeprecationWarning)
@@ -145,15 +148,15 @@ def _numbers(raw: NDArray[np.uint8], count: int) -> NDArray[np.float64] | None:
             numbers = np.fromstring(raw.tobytes(), dtype=np.float64, sep=" ")
         except (ValueError, DeprecationWarning):
             return None
-    return numbers if len(numbers) == count else None
+    return numbers if len(numbers) == expected else None
 
 
 def _relations(numbers: NDArray[np.float64], first: int, at: dict[str, NDArray[np.int64]], n: int) -> Relations | None:
     """The relations in `numbers` from `first` on, each `rhs k : j (c) …`, if every sign is where it should be."""
     after = at[":"]
-    count, rest = numbers[first], numbers[first + 1 :]
+    announced, rest = numbers[first], numbers[first + 1 :]
     ends = np.concatenate([after[1:] - 2, [len(numbers)]])[: len(after)]
-    if count != len(after) or (len(after) and after[0] != first + 3) or (not len(after) and len(rest)):
+    if announced != len(after) or (len(after) and after[0] != first + 3) or (not len(after) and len(rest)):
         return None
     sizes = (ends - after) // 2
     if not (numbers[after - 1] * 2 == ends - after).all() or (sizes < 1).any():
@@ -195,15 +198,13 @@ def _check(name: str, lines: Lines) -> None:
     if n < 1:
         raise InputError(f"{name}: the number of cells in the second line must be 1 or more")
     for cell in range(n):
-        _check_cell(*_next(name, lines, f"cell {cell} of {n}"), cell, n)
-    count = _size(*_next(name, lines, "the number of relations"), "the number of relations")
-    for relation in range(count):
-        _check_relation(*_next(name, lines, f"relation {relation + 1} of {count}"), n)
+        _check_cell(*_next(name, lines, f"cell {cell}"), cell)
+    for relation in range(_size(*_next(name, lines, "the number of relations"), "the number of relations")):
+        _check_relation(*_next(name, lines, f"relation {relation + 1}"), n)
     for number, line in lines:
         twice = "; the file seems to have been written twice" if len(line.split()) == 1 else ""
         raise InputError(
-            f"{name}, line {number}: data after the last of {count} relations{twice}; delete it, or correct the number "
-            "of relations"
+            f"{name}, line {number}: data after the last relation{twice}; delete it, or correct the number of relations"
         )
 
 
@@ -240,10 +241,10 @@ def _number(where: str, what: str, word: str) -> float:
         raise InputError(f"{where}: {what} is not a number") from None
 
 
-def _check_cell(where: str, line: str, cell: int, n: int) -> None:
+def _check_cell(where: str, line: str, cell: int) -> None:
     words = line.split()
     if len(words) == 1 or ":" in line:
-        raise InputError(f"{where}: cell {cell} should be here: there are fewer cells than the {n} announced")
+        raise InputError(f"{where}: cell {cell} should be here: there are fewer cells than announced")
     if len(words) != len(_NAMES):
         raise InputError(f"{where}: a cell has {len(_NAMES)} fields ({', '.join(_NAMES)}), not {len(words)}")
     for what, entry in zip(_NAMES, words, strict=True):
@@ -272,7 +273,10 @@ def _check_relation(where: str, line: str, n: int) -> None:
             f"{where}: the terms of a relation are written 'j (c)', a cell and its coefficient in brackets"
         )
     if len(terms) != size or not size:
-        raise InputError(f"{where}: the relation announces {size} terms but has {len(terms)}; there must be 1 at least")
+        raise InputError(
+            f"{where}: the relation has {count(len(terms), 'term')}, which is not what it announces; there must be 1 "
+            "at least"
+        )
     seen = set()
     for cell_word, coefficient in terms:
         cell = _number(where, "a cell of the relation", cell_word)

@@ -10,7 +10,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.text import naming
 from discreet.tabular.hierarchy import TOTAL, Hierarchy
-from discreet.tabular.relations import Part, Relations, build_relations
+from discreet.tabular.relations import CellsError, Part, Relations, build_relations
 from discreet.tabular.table import RULES, STATUSES, Table
 
 SCHEMA = "discreet/table/1"
@@ -113,7 +113,10 @@ def _table(path: Path, columns: Columns, said: Description | None) -> Table:
     given |= {"response": said.response, "rules": said.rules, "notes": said.notes, "source": path.name}
     if said.dimensions:
         codes = np.stack([columns.codes(one) for one in said.dimensions], axis=1)
-        return Table.of(value, dimensions=said.dimensions, codes=codes, parts=said.parts, **given)
+        try:
+            return Table.of(value, dimensions=said.dimensions, codes=codes, parts=said.parts, **given)
+        except CellsError as error:
+            raise InputError(error.at(columns.place)) from None
     cells = columns.numbers(CELL_COLUMN)
     if cells is None or not np.array_equal(cells, np.arange(len(value))):
         raise InputError(
@@ -224,7 +227,12 @@ class Columns:
 
     def words(self, column: str) -> list[str | None] | None:
         """A column as text; None if there is none of this name."""
-        return self.frame[column].cast(pl.String).to_list() if column in self.frame.columns else None
+        if column not in self.frame.columns:
+            return None
+        held = self.frame[column]
+        if not (held.dtype == pl.String or held.dtype.is_integer() or isinstance(held.dtype, pl.Categorical | pl.Enum)):
+            raise InputError(f"{self.name}: column '{column}' holds neither texts nor whole numbers; write it as text")
+        return held.cast(pl.String).to_list()
 
     def numbers(self, column: str, *, unknown: bool = False) -> NDArray[np.float64] | None:
         """A column as numbers, None if there is none of this name; nan where blank, if that is allowed."""
@@ -265,7 +273,7 @@ class Columns:
         found = pl.Series([dimension.position.get(word, -1) if word else -1 for word in words], dtype=pl.Int64)
         lost = (found < 0).arg_true()
         if len(lost):
-            told = itemize([f"'{words[row] or ''}' ({self.place(row)})" for row in lost.to_list()])
+            told = itemize([self.place(row) for row in lost.to_list()])
             raise InputError(
                 f"{self.name}: codes that the hierarchy of '{dimension.name}' does not have: {told}; correct them, "
                 "with the blanks they should have"
@@ -341,10 +349,18 @@ def parse_metadata(name: str, data: bytes) -> Description:
 
 
 def _dimension(said: Mapping[str, Any]) -> Dimension:
-    hierarchies = [Hierarchy(one["codes"], one["parents"], one.get("source", "")) for one in said["hierarchies"]]
-    if not isinstance(said["name"], str):
+    name = said["name"]
+    if not isinstance(name, str):
         raise TypeError
-    return Dimension(said["name"], hierarchies, said.get("missing", ()))
+    # What the file calls a hierarchy is kept, but only of one that is a hierarchy: it is nobody's value then.
+    made = [Hierarchy(one["codes"], one["parents"], f"dimension '{name}'") for one in said["hierarchies"]]
+    sources = [str(one.get("source") or "") for one in said["hierarchies"]]
+    Dimension(name, made)
+    return Dimension(name, list(map(_call, made, sources)), said.get("missing", ()))
+
+
+def _call(hierarchy: Hierarchy, source: str) -> Hierarchy:
+    return replace(hierarchy, source=source)
 
 
 def _parts(said: Any, dimensions: tuple[Dimension, ...]) -> tuple[Part, ...]:

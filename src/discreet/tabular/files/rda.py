@@ -8,7 +8,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from discreet.errors import InputError
-from discreet.tabular.files.text import BLANKS, content, lines_of
+from discreet.tabular.files.text import BLANKS, content, lines_of, list_lines
 
 FLAGS = {
     "RECODEABLE": "recodeable",
@@ -24,6 +24,9 @@ FLAGS = {
     "LOWERPL": "lowerpl",
     "UPPERPL": "upperpl",
 }
+# Options of τ-ARGUS that have no meaning here.
+PASSED = ("DISTANCE", "TRUNCABLE", "SAFE", "GROUPING", "PRIORITY", "SUGGESTED", "INFORMATION")
+MOST_DIGITS = 9
 _TEXTS = {"HIERLEADSTRING": "lead", "TOTCODE": "total"}
 _FILES = {"CODELIST": "codelist", "HIERCODELIST": "hierarchy"}
 _WORD = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|<(?P<option>[^<>"]*)>|(?P<bare>[^\s"<]+)|(?P<wrong>["<]))')
@@ -147,8 +150,7 @@ def read(path: str | Path) -> Metadata:
         raise InputError(f"{path.name}: there is no variable in it; is it the right file?")
     variables = tuple(Variable(**said) for said in parser.finish())
     notes = tuple(
-        f"{path.name}: <{option}> is passed over (line {', '.join(map(str, numbers))})"
-        for option, numbers in parser.passed.items()
+        f"{path.name}: {option} is passed over ({list_lines(numbers)})" for option, numbers in parser.passed.items()
     )
     return Metadata(path, parser.separator, variables, notes)
 
@@ -192,8 +194,8 @@ class Parser:
             levels = [length for length in said.get("levels", ()) if length]
             if said.get("hierarchical") and not levels and "hierarchy" not in said:
                 raise InputError(
-                    f"{self.path.name}, line {self._lines[said['name']]}: variable '{said['name']}' is <HIERARCHICAL>, "
-                    "but neither <HIERCODELIST> nor <HIERLEVELS> says how; add one of them"
+                    f"{self.path.name}, line {self._lines[said['name']]}: the variable is <HIERARCHICAL>, but neither "
+                    "<HIERCODELIST> nor <HIERLEVELS> says how; add one of them"
                 )
         return self.found
 
@@ -202,13 +204,13 @@ class Parser:
         if not name.strip():
             raise InputError(f"{where}: the variable has no name; give it one")
         if name in self._lines:
-            raise InputError(f"{where}: variable '{name}' is in line {self._lines[name]} already; rename one of them")
+            raise InputError(f"{where}: this variable is in line {self._lines[name]} already; rename one of them")
         said: dict[str, Any] = {"name": name}
         if self.separator is None:
-            if len(rest) < 2 or not all(word.isascii() and word.isdigit() and int(word) for word in rest[:2]):
+            if len(rest) < 2 or not all(_is_whole(word) and int(word) for word in rest[:2]):
                 raise InputError(
-                    f"{where}: after variable '{name}' should come its first character, counted from 1, and its width; "
-                    'in a file with a separator, say so first: <SEPARATOR> ";"'
+                    f"{where}: after the variable should come its first character, counted from 1, and its width; in a "
+                    'file with a separator, say so first: <SEPARATOR> ";"'
                 )
             said |= {"start": int(rest[0]), "width": int(rest[1])}
             rest = rest[2:]
@@ -221,7 +223,7 @@ class Parser:
             self._separator(where, arguments)
             return
         if not self.found:
-            raise InputError(f"{where}: <{option}> stands before the first variable; put it below its variable")
+            raise InputError(f"{where}: an option stands before the first variable; put it below its variable")
         said = self.found[-1]
         if option in FLAGS:
             said[FLAGS[option]] = True
@@ -238,7 +240,8 @@ class Parser:
                 raise InputError(f'{where}: <REQUEST> needs the codes of those who asked, such as <REQUEST> "1"')
             said["request"] = tuple(arguments)
         else:
-            self.passed.setdefault(option, []).append(number)
+            known = f"<{option}>" if option in PASSED else "an option that is not known"
+            self.passed.setdefault(known, []).append(number)
 
     def _separator(self, where: str, arguments: list[str]) -> None:
         separator = self._one(where, "SEPARATOR", arguments)
@@ -255,23 +258,38 @@ class Parser:
         return arguments[0]
 
     def _beside(self, where: str, name: str) -> Path:
-        """The file of that name: as it is named, or by its base name beside the .rda file, ignoring case."""
+        """The file of that name in the folder of the .rda file or below; else by its base name beside it, in any case.
+
+        No other is opened, whatever path is named: a .rda file may come from anybody.
+        """
         folder = self.path.parent
-        direct = folder / name
-        if direct.is_file():
+        inside = folder.resolve()
+        direct = folder / name.replace("\\", "/")
+        if _is_inside(direct, inside):
             return direct
         base = PureWindowsPath(name).name  # takes both kinds of slash
         alike = sorted(file for file in folder.iterdir() if file.name.lower() == base.lower()) if base else []
+        alike = [file for file in alike if _is_inside(file, inside)]
         exact = [file for file in alike if file.name == base]
         if len(alike) == 1 or exact:
             return (exact or alike)[0]
         if alike:
-            names = ", ".join(file.name for file in alike)
-            raise InputError(f"{where}: '{base}' could be any of {names} in {folder}; leave one of them")
+            raise InputError(
+                f"{where}: {len(alike)} files in {folder} have this name, in capital or small letters; leave one of "
+                "them"
+            )
         raise InputError(
-            f"{where}: looked for '{base}' in {folder}, in capital or small letters, but it is not there; put it "
-            f"beside {self.path.name}, or delete the line"
+            f"{where}: the file named here is not in {folder}, in capital or small letters; put it beside "
+            f"{self.path.name} (no other folder is looked into but those below), or delete the line"
         )
+
+
+def _is_inside(file: Path, folder: Path) -> bool:
+    """Whether there is such a file in a folder or below it, wherever links lead."""
+    try:
+        return file.is_file() and file.resolve().is_relative_to(folder)
+    except (OSError, ValueError):  # a name too long, or with a sign that no name has
+        return False
 
 
 def _words(where: str, line: str) -> list[tuple[str, bool]]:
@@ -287,9 +305,14 @@ def _words(where: str, line: str) -> list[tuple[str, bool]]:
 
 
 def _whole(where: str, option: str, word: str) -> int:
-    if not (word.isascii() and word.isdigit()):
+    if not _is_whole(word):
         raise InputError(f"{where}: <{option}> takes whole numbers, such as <{option}> 2")
     return int(word)
+
+
+def _is_whole(word: str) -> bool:
+    # No line is so long; and Python refuses numbers of thousands of digits with words of its own.
+    return word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS
 
 
 def _lines(variable: Variable, fixed: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.checks import itemize
-from discreet.errors import InputError
+from discreet.errors import CodesError, InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.asc import dimension_of, fields_of
 from discreet.tabular.files.rda import Metadata, Variable
-from discreet.tabular.files.text import BLANKS, check_code, naming, word
-from discreet.tabular.relations import whole
+from discreet.tabular.files.text import BLANKS, check_code, list_lines, naming, word
+from discreet.tabular.hierarchy import TOTAL
+from discreet.tabular.relations import CellsError, whole
 from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE, SECONDARY, Table
+from discreet.text import count
 
 _STATUSES = {"S": SAFE, "U": PRIMARY, "M": SECONDARY, "P": FIXED, "E": FIXED, "": FIXED}
 _GIVEN = 1 << RULES.index("given")
@@ -44,33 +47,35 @@ def _table(path: Path, meta: Metadata) -> Table:
     for variable in meta.variables:
         if not (variable.is_number or variable.status):
             found = [code.rstrip(BLANKS) for code in cells.words(variable)]
-            _check_total(path, variable, found)
-            dimension = dimension_of(variable, found, sums=True)
+            dimension = _dimension(path, variable, found, cells.lines)
             dimensions.append(dimension)
             codes.append([dimension.position[code] for code in found])
     if not dimensions:
         raise InputError(f"{meta.path.name}: no variable is a dimension of the table; all of them are numbers")
     response, notes = _response(meta)
-    count = _numbers(cells, meta, "frequency")
-    if response is None and count is None:
+    contributors = _numbers(cells, meta, "frequency")
+    if response is None and contributors is None:
         raise InputError(f"{meta.path.name}: no variable is <NUMERIC> or <FREQUENCY>, so the table has no values")
-    value = count if response is None else cells.numbers(response)
+    value = contributors if response is None else cells.numbers(response)
     status = _status(cells, meta)
-    return Table.of(
-        value,
-        dimensions=dimensions,
-        codes=np.array(codes, dtype=np.int32).T,
-        source=path.name,
-        count=count,
-        tops=_tops(cells, meta),
-        status=status,
-        rule=None if status is None else np.where(status == PRIMARY, _GIVEN, 0).astype(np.int32),
-        response=None if response is None else response.name,
-        notes=(*meta.notes, *cells.notes, *notes),
-        cost=_numbers(cells, meta, "cost"),
-        lpl=_numbers(cells, meta, "lowerpl"),
-        upl=_numbers(cells, meta, "upperpl"),
-    )
+    try:
+        return Table.of(
+            value,
+            dimensions=dimensions,
+            codes=np.array(codes, dtype=np.int32).T,
+            source=path.name,
+            count=contributors,
+            tops=_tops(cells, meta),
+            status=status,
+            rule=None if status is None else np.where(status == PRIMARY, _GIVEN, 0).astype(np.int32),
+            response=None if response is None else response.name,
+            notes=(*meta.notes, *cells.notes, *notes),
+            cost=_numbers(cells, meta, "cost"),
+            lpl=_numbers(cells, meta, "lowerpl"),
+            upl=_numbers(cells, meta, "upperpl"),
+        )
+    except CellsError as error:
+        raise InputError(error.at(lambda cell: f"line {cells.lines[cell]}")) from None
 
 
 def _first(meta: Metadata, role: str) -> Variable | None:
@@ -94,13 +99,30 @@ def _response(meta: Metadata) -> tuple[Variable | None, list[str]]:
     return (plain[0] if plain else None), notes
 
 
-def _check_total(path: Path, variable: Variable, codes: list[str]) -> None:
-    total = "Total" if variable.total is None else variable.total
-    if total not in codes:
+def _dimension(path: Path, variable: Variable, found: list[str], lines: list[int]) -> Dimension:
+    """The dimension that a variable makes, with the lines of codes that make none."""
+    total = TOTAL if variable.total is None else variable.total
+    if total not in found:
         raise InputError(
-            f"{path.name}: variable '{variable.name}' never has the code '{total}' of the total; say what it is by "
-            "<TOTCODE>, and give the table all its totals"
+            f"{path.name}: variable '{variable.name}' never has the code of the total; say what it is by <TOTCODE>, "
+            "and give the table all its totals"
         )
+    try:
+        dimension = dimension_of(variable, found, sums=True)
+    except CodesError as error:
+        raise InputError(f"{error} ({_list_lines(found, lines, error.codes)})") from None
+    lost = {code for code in found if code not in dimension.position}
+    if lost:
+        lack = f"{dimension.hierarchies[0].source} lacks {count(len(lost), 'code')} of variable '{variable.name}'"
+        raise InputError(
+            f"{path.name}: {lack} ({_list_lines(found, lines, lost)}); add them to it, with the blanks they have"
+        )
+    return dimension
+
+
+def _list_lines(found: list[str], lines: list[int], wrong: Collection[str]) -> str:
+    """The first lines that hold one of the wrong codes."""
+    return list_lines([line for code, line in zip(found, lines, strict=True) if code in wrong])
 
 
 def _status(cells: Cells, meta: Metadata) -> NDArray[np.uint8] | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.data.checks import check_readable
-from discreet.errors import InputError
+from discreet.data.checks import check_readable, itemize
+from discreet.errors import CodesError, InputError
 
 BLANKS = " \t\r"
 
@@ -66,6 +66,13 @@ def naming(path: Path) -> Iterator[None]:
         raise InputError(f"{path.name}: {error}") from None
 
 
+def list_lines(lines: Sequence[int]) -> str:
+    """Where something stands, in words: "lines 4, 9 and 12 more"; what stands there is not told."""
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    return f"lines {itemize([str(line) for line in lines])}" if lines else "no line"
+
+
 def word(number: float) -> str:
     """A number in the fewest digits that read back as the same number."""
     return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
@@ -74,7 +81,6 @@ def word(number: float) -> str:
 def check_code(code: str, where: str) -> None:
     """Refuse to write a code that would be read back as another one."""
     if code != code.rstrip(BLANKS) or any(sign in code for sign in "\n\r\0"):
-        raise InputError(
-            f"{where}: the code '{code.strip()}' ends in a blank or has a line break in it, which the file cannot "
-            "keep; rename it"
+        raise CodesError(
+            f"{where}: a code ends in a blank or has a line break in it, which the file cannot keep; rename it", [code]
         )
