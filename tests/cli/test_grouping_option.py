@@ -46,7 +46,7 @@ def test_from_file_to_verified_release(command: Command, survey: Path, tmp_path:
     said = " ".join(result.err.split())
     for account in (evidence, record):
         assert "across groups nothing is promised" in account["promise"]["words"]
-        assert f"an intruder who combines groups finds {account['measures']['dld']:.2f} % of the records" in said
+    assert f"an intruder who combines groups finds {evidence['measures']['dld']:.2f} % of the records" in said
     verified = command("verify", out, "--promise", tmp_path / "out.csv.release.json")
     assert verified.status == 0
     assert command("verify", out, "--grouping", grouping, "--by", "region", "--k", 5).status == 0

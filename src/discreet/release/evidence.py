@@ -20,7 +20,9 @@ from discreet.verification.promise import Verification
 from discreet.verification.verdict import Audit
 
 EVIDENCE = "discreet/evidence/2"
-RECORD = "discreet/release/1"
+RECORD = "discreet/release/2"
+# Of fewer records the exact loss is an equation that a member of a group can solve for the values of the others.
+FEWEST_FOR_LOSS = 1_000
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -121,37 +123,44 @@ def _plain(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if part is None else dict(part)
 
 
-def record(account: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the evidence may be published: promise, method, version and loss.
+def publish_loss(il: float, records: int) -> float | None:
+    """What may be published of the information loss: two significant digits, and of few records nothing."""
+    return None if records < FEWEST_FOR_LOSS else float(f"{il:.2g}")
 
-    A release with several groups of columns promises nothing across them, so it must say how often an intruder who
-    combines them finds the right record.
+
+def record(account: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the evidence may be published: promise, method, version, and the loss where it gives nothing away.
+
+    How often linkage finds the right record is not published: it tells an intruder how far to trust a match.
     """
-    output, measures = account["output"], account["measures"]
-    told = ("il", "dld", "dld_standard_error") if len(account["promise"]["groups"]) > 1 else ("il",)
+    output, notes = account["output"], []
+    loss = publish_loss(account["measures"]["il"], output["records"])
+    if loss is None:
+        notes.append(f"The loss is not published: of fewer than {FEWEST_FOR_LOSS:,} records it would tell of values.")
+    if len(account["promise"]["groups"]) > 1:
+        notes.append(
+            "Nothing is promised across the groups of quasi-identifiers: whoever combines them may find the right "
+            "record of some respondents. How often was measured before the release and is not published."
+        )
+    return _record(account, {} if loss is None else {"il": loss}, notes)
+
+
+def table_record(account: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the evidence of a table may be published: that it is protected and how; no cost, no level, no count."""
+    return _record(account, {}, [])
+
+
+def _record(account: Mapping[str, Any], measures: Mapping[str, float], notes: Sequence[str]) -> dict[str, Any]:
+    output = account["output"]
     return {
         "schema": RECORD,
         "kind": account["kind"],
         "version": account["version"],
         "promise": account["promise"],
         "method": account["search"]["method"],
-        "measures": {name: measures[name] for name in told},
+        "measures": dict(measures),
         "verified": account["verification"]["passed"],
-        "output": {key: output[key] for key in ("file", "format", "dialect", "sha256", "records", "columns", "order")},
-    }
-
-
-def table_record(account: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the evidence of a table may be published: that it is protected and how; no cost, no level, no count."""
-    output = account["output"]
-    return {
-        "schema": RECORD,
-        "kind": "table",
-        "version": account["version"],
-        "promise": account["promise"],
-        "method": account["search"]["method"],
-        "measures": {},
-        "verified": account["verification"]["passed"],
+        "notes": list(notes),
         "output": {key: output[key] for key in ("file", "format", "dialect", "sha256", "records", "columns", "order")},
     }
 

@@ -15,7 +15,7 @@ from discreet.verification.verdict import Audit
 
 _FILES = {
     "release": "publishable",
-    "record": "publishable: promise, method, loss",
+    "record": "publishable: promise, method",
     "evidence": "internal: keep it, do not publish",
     "row map": "internal: keep it, do not publish",
 }
