@@ -3,8 +3,11 @@
 import json
 import math
 from collections import Counter
+from datetime import date
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import wasserstein_distance
 
 from discreet.errors import InputError
-from discreet.measures.risk import THRESHOLDS, class_ids, closeness, record_risk
+from discreet.measures.risk import THRESHOLDS, attribute_disclosure, class_ids, closeness, record_risk
 
 CLASSES = st.lists(st.integers(-3, 8), min_size=1, max_size=60)
 
@@ -200,3 +203,36 @@ def test_classes_need_columns_of_one_length() -> None:
         class_ids([])
     with pytest.raises(InputError, match="different numbers"):
         class_ids([np.zeros(2), np.zeros(3)])
+
+
+confidential_values = st.one_of(
+    st.lists(st.sampled_from([None, 1.0, 2.0, math.nan]), min_size=30, max_size=30),
+    st.lists(st.sampled_from([None, "a", "b", ""]), min_size=30, max_size=30),
+    st.lists(st.sampled_from([None, True, False]), min_size=30, max_size=30),
+    st.lists(st.sampled_from([None, date(2001, 1, 1), date(2002, 1, 1)]), min_size=30, max_size=30),
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, -0.0, 1.0, None]), st.sampled_from("xy")), min_size=30, max_size=30),
+    confidential_values,
+)
+def test_attribute_disclosure_counts_the_records_of_classes_with_one_value(known: list[Any], held: list[Any]) -> None:
+    frame = pl.DataFrame(known, schema={"known0": pl.Float64, "town": pl.String}, orient="row")
+    found = attribute_disclosure(frame, pl.DataFrame({"times": pl.Series(held, strict=False)}))["times"]
+    classes: dict[Any, list[Any]] = {}
+    for key, value in zip(known, held, strict=True):
+        if value is not None and value == value:  # not NaN
+            classes.setdefault(key, []).append(value)
+    records = sum(len(values) for values in classes.values() if len(set(values)) == 1)
+    counts = Counter(value for values in classes.values() for value in values)
+    assert found["records"] == records
+    assert found["share"] == pytest.approx(100 * records / 30)
+    assert found["commonest"] == pytest.approx(100 * max(counts.values(), default=0) / 30)
+
+
+def test_a_category_is_compared_as_a_value() -> None:
+    held = pl.DataFrame({"c": pl.Series(["b", "a", "a", "b"], dtype=pl.Categorical)})
+    found = attribute_disclosure(pl.DataFrame({"q": [1, 1, 2, 2]}), held)
+    assert found["c"] == {"records": 0, "share": 0.0, "commonest": 50.0}
+    assert attribute_disclosure(pl.DataFrame({"q": [1, 2, 2, 1]}), held)["c"]["records"] == 4

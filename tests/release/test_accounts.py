@@ -1,4 +1,4 @@
-"""What is told of a release: the record says nothing that could be solved for a value; accounts of old stay readable."""
+"""What is told of a release: the record holds nothing that can be solved for a value; old accounts stay readable."""
 
 import json
 from pathlib import Path

@@ -10,8 +10,8 @@ from typing import Any, TypedDict
 from discreet.columns import Names, as_names
 from discreet.errors import InputError, whole
 
-FAST = ("il", "gil", "dld", "id", "dr", "score", "k", "risk", "change")
-ALL = ("il", "gil", "pil", "dld", "pld", "id", "dr", "score", "gdr", "si", "k", "l", "t", "risk", "change")
+FAST = ("il", "gil", "dld", "id", "dr", "score", "k", "ad", "risk", "change")
+ALL = ("il", "gil", "pil", "dld", "pld", "id", "dr", "score", "gdr", "si", "k", "ad", "l", "t", "risk", "change")
 DIRECTIONS = ("original", "released")
 INTERVALS = ("relative", "rank", "sd")
 

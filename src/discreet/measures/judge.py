@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from discreet.measures.change import changes
@@ -24,7 +25,7 @@ from discreet.measures.linkage import (
 from discreet.measures.loss import general_loss, information_loss
 from discreet.measures.pair import Pair
 from discreet.measures.probabilistic import probabilistic_loss
-from discreet.measures.risk import closeness, record_risk
+from discreet.measures.risk import attribute_disclosure, closeness, record_risk
 
 Progress = Callable[[str, float], None]
 # The 2013 paper's risk and the 2021 paper's, whatever else is asked for.
@@ -115,6 +116,12 @@ class Judge:
     def _k(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         sizes = np.bincount(self.pair.classes)
         return {"k": int(sizes.min()), "classes": len(sizes)}
+
+    def _ad(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
+        if not self.pair.confidential:
+            return {"ad": {}}
+        held = pl.DataFrame({column.name: column.values for column in self.pair.confidential})
+        return {"ad": attribute_disclosure(pl.DataFrame({"class": self.pair.classes}), held)}
 
     def _l(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         found = self._closeness()

@@ -110,14 +110,15 @@ def measure(
     quasi : list of str
         The quasi-identifiers, which both files have; `all` stands for all columns that both have but the key.
     confidential : list of str
-        Confidential columns of the release, for l-diversity and t-closeness.
+        Confidential columns of the release, for attribute disclosure (ad), l-diversity and t-closeness.
     key : str
         A column in both files that names each record, to align them by.
     row_map : path
         The row map of the release, to align the files by; without it and a key they are aligned by position, which is
         refused where the order was destroyed.
     measures : str or list of str
-        `fast` (the default), `all`, or names: il, gil, pil, dld, pld, id, dr, score, gdr, si, k, l, t, risk, change.
+        `fast` (the default), `all`, or names: il, gil, pil, dld, pld, id, dr, score, gdr, si, k, ad, l, t, risk,
+        change.
     numeric : list of str
         Quasi-identifiers whose values are numbers, where the data would say otherwise.
     nominal : list of str
@@ -173,7 +174,7 @@ def measure(
     declared = _declare(before, said, roles, types)
     names = declared.names("quasi")
     choices.check_known(names)
-    if set(asked) <= {"k", "l", "t"}:
+    if set(asked) <= {"k", "ad", "l", "t"}:
         rows, alignment = np.arange(after.frame.height), "nothing"  # they look at the release alone
     else:
         rows, alignment = align(before, after, names, key=key, row_map=row_map)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.measures.choices import Choices
-from discreet.text import entry
+from discreet.text import count, entry
 
 _SHORT = {
     "gil": "gil, general information loss",
@@ -24,12 +24,17 @@ def words(values: Mapping[str, Any], choices: Choices, records: int, alignment: 
     """A page on a release: loss, risk, each figure with the choices that made it, and what was assumed."""
     aligned = "" if alignment == "nothing" else f", aligned by {alignment}"
     lines = [*entry("Compared", f"{records:,} records on {', '.join(values['covers']['all'])}{aligned}"), ""]
-    lines += [line for title, text in (("Intruder", intruder(values, choices)), ("Analyst", analyst(values))) if text
-              for line in entry(title, text)]  # fmt: skip
+    lines += judgement(values, choices)
     lines += ["", *figures(values, choices)]
     for position, note in enumerate(notes):
         lines += entry("" if position else "Assumed", note)
     return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1]))
+
+
+def judgement(values: Mapping[str, Any], choices: Choices) -> list[str]:
+    """What an intruder finds, what classes give away, and what an analyst loses; a paragraph each."""
+    told = {"Intruder": intruder(values, choices), "Disclosed": disclosed(values.get("ad")), "Analyst": analyst(values)}
+    return [line for title, text in told.items() if text for line in entry(title, text)]
 
 
 def figures(values: Mapping[str, Any], choices: Choices, left_out: Sequence[str] = ()) -> list[str]:
@@ -66,6 +71,20 @@ def intruder(values: Mapping[str, Any], choices: Choices) -> str:
     if values.get("id") is not None:
         parts.append(f"{values['id']:.2f} % {_within(choices)}")
     return _sentence(parts)
+
+
+def disclosed(found: Mapping[str, Mapping[str, float]] | None, most: int = 3) -> str:
+    """How many records are in classes that give a confidential value away, of the columns where they are most."""
+    if not found:
+        return ""
+    ranked = sorted(found.items(), key=lambda item: (-item[1]["records"], item[0]))
+    meaning = " of the file have its commonest value"
+    parts = [
+        f"{name} {one['records']:,} ({one['share']:.1f} %; {one['commonest']:.1f} %{'' if place else meaning})"
+        for place, (name, one) in enumerate(ranked[:most])
+    ]
+    rest = f", {count(len(ranked) - most, 'other column')} fewer" if len(ranked) > most else ""
+    return f"Records in classes that have one value only: {', '.join(parts)}{rest}."
 
 
 def analyst(values: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from discreet.errors import PromiseNotKept
 from discreet.measures.choices import Choices
 from discreet.measures.judge import Judge
 from discreet.measures.pair import Pair
+from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, blanks
 from discreet.microdata.options import Settings
@@ -98,13 +99,15 @@ def release_of(
     if len(groups) > 1:
         # Nothing is promised across groups: what an intruder who combines them finds is always told.
         asked = (*asked, "dld")
-    measures = judge(dataset, declarations, attributes, released, asked, tell) | {
+    measures = judge(dataset, declarations, attributes, released, [name for name in asked if name != "ad"], tell) | {
         "partition_il": solution.il,
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),
         "largest_group": int(sizes.max()),
         "blanked": int(blank.sum()),
     }
+    if "ad" in asked and (held := declarations.names("confidential")):
+        measures["ad"] = attribute_disclosure(frame.select(declarations.names("quasi", "by")), frame.select(held))
     if start is not None:
         measures["start_il"] = partition_of(views[0].points, start, settings.k).il
     account = evidence(

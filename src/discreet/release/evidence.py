@@ -19,7 +19,7 @@ from discreet.measures.measure import Measures
 from discreet.verification.promise import Verification
 from discreet.verification.verdict import Audit
 
-EVIDENCE = "discreet/evidence/2"
+EVIDENCE = "discreet/evidence/3"
 RECORD = "discreet/release/2"
 # Of fewer records the exact loss is an equation that a member of a group can solve for the values of the others.
 FEWEST_FOR_LOSS = 1_000

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.measures.choices import Choices
-from discreet.measures.words import analyst, figures, intruder
+from discreet.measures.words import figures, judgement
 from discreet.tabular.table import Table
 from discreet.text import MARGIN, entry
 from discreet.verification.promise import Promise, Verification
@@ -48,9 +48,7 @@ def summarize_release(
         lines += entry("Bound", _bound(account["bound"]))
     # The loss has its own line.
     told = {name: value for name, value in measures.items() if name != "il"}
-    for title, text in (("Intruder", intruder(told, Choices())), ("Analyst", analyst(told))):
-        if text:
-            lines += entry(title, text)
+    lines += judgement(told, Choices())
     if "covers" in measures:
         lines += figures(told, Choices(), left_out=("gil", "id", "dr", "score"))
     if measures["blanked"]:
