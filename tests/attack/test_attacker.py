@@ -224,7 +224,7 @@ def test_what_is_given_away() -> None:
 
 def test_whole_stretches_never_leave_the_bounds() -> None:
     ends, far = np.full(2, 137_365_526.0), np.full(2, 1e9)
-    proofs = Proofs(-ends, ends, far, far, far, keep=True, whole=True)
+    proofs = Proofs(-ends, ends, far, far, 1e-9 * far, 1e-9 * far, keep=True, whole=True)
     proofs.learn(np.arange(2), np.array([1.0, -1.0]))
     assert proofs.up.tolist() == [137_365_526.0] * 2
 
@@ -244,7 +244,7 @@ def test_interior_points_say_the_same(seeds: range, monkeypatch: pytest.MonkeyPa
 
 def test_noise_is_no_direction() -> None:
     ends = np.full(3, 100.0)
-    proofs = Proofs(-ends, ends, ends, ends, ends)
+    proofs = Proofs(-ends, ends, ends, ends, 1e-9 * ends, 1e-9 * ends)
     proofs.learn(np.arange(3), np.array([1e-12, 2e-12, -1e-12]), missed=1e-12)
     assert not proofs.up.any()
     assert not proofs.down.any()

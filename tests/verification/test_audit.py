@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from discreet.attack.levels import levels_of, slack_of, verdicts
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files import jj
 from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.pattern import centre_of
@@ -137,6 +141,44 @@ def test_levels_by_hand(lpl: float, upl: float, spl: float, strict: bool, verdic
     said = audit(table, strict=strict, **how)
     assert said.verdict.tolist() == [verdict, "", "", ""]
     assert bool(said) == (verdict == "protected")
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("decimals", [None, 0, 2])
+@pytest.mark.parametrize("value", [0.0, 1.0, 6_499_999_999.0, 1e13])
+@pytest.mark.parametrize("level", [1e-6, 1e-4, 0.5, 1.0, 100.0])
+def test_a_single_point_is_exposed_whatever_its_size(
+    level: float, value: float, decimals: int | None, how: dict[str, Any]
+) -> None:
+    # Both cells follow by subtraction.
+    relations = build_relations(
+        np.array([0, 0, 0, 1, 1], np.int32), np.array([0, 1, 2, 0, 3]), np.array([1.0, 1, -1, 1, -1]), np.zeros(2), 4
+    )
+    table = Table.of(
+        [value, 3.0, value + 3, value], relations=relations, status=np.array([PRIMARY, SECONDARY, SAFE, SAFE], np.uint8)
+    )
+    upper = 1.5 * table.upper + 1e4
+    levels = np.array([level, 0.0, 0.0, 0.0])
+    for lpl, upl, spl in ((0, 1, 0), (0, 0, 1), (0, 1, 1)):
+        asked = table.but(decimals=decimals, upper=upper, lpl=lpl * levels, upl=upl * levels, spl=spl * levels)
+        assert audit(asked, **how).verdict.tolist() == ["exposed", ""]
+        assert audit(asked.but(lpl=upl * np.minimum(levels, value)), **how).verdict.tolist() == ["exposed", ""]
+
+
+@given(st.floats(-1e14, 1e14), st.floats(0, 1e14, exclude_min=True), st.sampled_from([None, 0, 1, 3]), st.floats(-2, 2))
+def test_a_level_is_missed_by_rounding_only(value: float, level: float, decimals: int | None, part: float) -> None:
+    slack = min([1e-9 * max(1.0, abs(value)), level / 2, *([] if decimals is None else [0.5 * 10.0**-decimals])])
+    found = slack_of(np.array([value]), np.array([level]), decimals)[0]
+    assert found == pytest.approx(slack, rel=1e-12)
+    # Only a cell that moves at all reaches a level.
+    assert level - found > 0
+    table = crossed(0, 1, 0)
+    table = table.but(value=np.full(9, value), upl=np.full(9, level), lpl=np.zeros(9), decimals=decimals)
+    levels = levels_of(table, secondaries=False, strict=False)
+    up = max(level + part * slack, 0.0)
+    cells = table.primary
+    said = verdicts(table, levels, cells, np.zeros(len(cells)), np.full(len(cells), up))
+    assert set(said.tolist()) == ({"protected"} if up >= level - slack else {"exposed", "too narrow"} & set(said))
 
 
 def test_bounds_of_halves_do_not_hinder_a_certificate() -> None:

@@ -15,10 +15,11 @@ from discreet.attack.levels import levels_of
 from discreet.errors import InputError, PromiseNotKept
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import Certificate, Certifier, Move, find_flaws, read_certificate
-from plain_attacker import Case, case, fraction, lines
+from plain_attacker import Case, case, fraction, lines, protected
 
 SEEDS = range(160)
 
@@ -50,7 +51,7 @@ def check(table: Table, proof: Certificate, *, strict: bool) -> None:
             if not hidden[cell]:
                 assert amount == 0
                 continue
-            slack = max(Fraction(1), abs(fraction(table.value[cell]))) / 10**9
+            slack = abs(amount) / 10**9
             now = fraction(table.value[cell]) + amount
             assert np.isinf(table.lower[cell]) or amount == 0 or now >= fraction(table.lower[cell]) - slack
             assert np.isinf(table.upper[cell]) or amount == 0 or now <= fraction(table.upper[cell]) + slack
@@ -244,18 +245,126 @@ def test_what_is_no_certificate_is_refused(content: Any) -> None:
         read_certificate(content)
 
 
+def loosened(proof: Certificate) -> Certificate:
+    """The same moves in units of the table."""
+    moves = [Move(move.cells, [amount / (move.unit or 1) for amount in move.amounts], None) for move in proof.moves]
+    return Certificate(moves, proof.cells, proof.down, proof.up)
+
+
 def test_approximate_moves_are_checked_too() -> None:
     table, proof = held()
-    loose = Certificate(
-        [Move(move.cells, [amount / (move.unit or 1) for amount in move.amounts], None) for move in proof.moves],
-        proof.cells,
-        proof.down,
-        proof.up,
-    )
+    loose = loosened(proof)
     assert not loose.exact
+    # In a table of decimals there is no need for them.
+    assert "not in whole parts" in "; ".join(find_flaws(table, table.suppressed, loose))
+    table = table.but(decimals=None)
     assert find_flaws(table, table.suppressed, loose) == []
     loose.moves[0].amounts[0] = float(loose.moves[0].amounts[0]) + 0.01  # type: ignore[call-overload]
     assert "does not add up" in "; ".join(find_flaws(table, table.suppressed, loose))
+
+
+def scaled(table: Table, by: float) -> Table:
+    """The table with all values larger, levels as they are."""
+    return table.but(value=table.value * by, lower=table.lower * by, upper=table.upper * by)
+
+
+def forge(rng: np.random.Generator, table: Table, content: Any, wanted: int) -> None:
+    """Change a certificate as somebody would who wants a cell to pass as protected, or by chance."""
+    moves, proofs = content["moves"], content["proofs"]
+    hidden = np.flatnonzero(table.suppressed)
+    move = moves[int(rng.integers(len(moves)))] if moves else {"unit": 1, "cells": [], "amounts": []}
+    at = int(rng.integers(len(move["cells"]))) if move["cells"] else -1
+    kind = int(rng.integers(10))
+    if kind == 0:
+        move["amounts"] = [amount / (move["unit"] or 1) for amount in move["amounts"]]
+        move["unit"] = None
+    elif kind == 1:
+        move["unit"] = int(rng.choice([1, 7, 10, 1000]))
+    elif kind == 2 and at >= 0:
+        move["amounts"][at] += int(rng.choice([-1, 1]))
+    elif kind == 3:
+        move["amounts"] = [amount * int(rng.integers(-3, 4)) for amount in move["amounts"]]
+    elif kind == 4 and at >= 0:
+        move["cells"][at] = int(rng.integers(len(table)))
+    elif kind == 5 and at >= 0:
+        del move["cells"][at], move["amounts"][at]
+    elif kind == 6 and proofs:
+        proofs[int(rng.integers(len(proofs)))]["up"] = int(rng.integers(-1, len(moves)))
+    elif kind == 7 and len(proofs) > 1:
+        del proofs[int(rng.integers(len(proofs)))]
+    else:
+        # The cell alone, as far as its levels, beside large moves that make a sum look small.
+        others = [int(cell) for cell in rng.permutation(hidden) if cell != wanted][: int(rng.integers(0, 3))]
+        size = float(rng.choice([0.0, 1.0, 1e6, 1e12]))
+        far = float(rng.choice([1e-9, 1.0, 1.0, 2.0]))
+        levels = {"down": -max(table.lpl[wanted], table.spl[wanted]), "up": max(table.upl[wanted], table.spl[wanted])}
+        proof = {"cell": wanted}
+        for side, level in levels.items():
+            proof[side] = len(moves)
+            amounts = [far * float(level), *(size * (-1) ** place for place in range(len(others)))]
+            unit = None if rng.random() < 0.8 else 1
+            whole = amounts if unit is None else [round(amount) for amount in amounts]
+            moves.append({"unit": unit, "cells": [wanted, *others], "amounts": whole})
+        content["proofs"] = [one for one in proofs if one["cell"] != wanted] + [proof]
+
+
+@pytest.mark.parametrize("decimal", [True, False])
+@pytest.mark.parametrize("by", [1.0, 1e9])
+def test_a_forged_certificate_proves_what_is_true_or_nothing(by: float, decimal: bool) -> None:
+    accepted = refused = 0
+    for seed in range(0, 160, 4):
+        rng = np.random.default_rng([seed, 17])
+        one = case(seed)
+        table = scaled(one.table, by)
+        table = table.but(decimals=table.decimals if decimal else None)
+        # Of lower levels an honest certificate, so that all that can be shown is shown.
+        lower = {name: getattr(table, name) / 2 for name in ("lpl", "upl", "spl")}
+        proof = audit(table.but(**lower), certificate=True).certificate
+        assert proof is not None
+        down, up = by * one.down, by * one.up
+        more = 1e-7 * np.maximum(1.0, np.abs(table.value[one.cells]))
+        more = np.minimum(more, 0.1 * np.maximum(table.lpl + table.upl, table.spl)[one.cells])
+        primary = table.status[one.cells] == PRIMARY
+        truly = protected(table, one.cells, down + more, up + more)
+        exposed = one.cells[primary & ~truly]
+        for _ in range(12):
+            content = json.loads(proof.text())
+            wanted = int(rng.choice(exposed if len(exposed) else one.cells))
+            for _ in range(int(rng.integers(1, 4))):
+                forge(rng, table, content, wanted)
+            shown = np.array([cell for cell in table.primary if any(p["cell"] == cell for p in content["proofs"])], int)
+            try:
+                flaws = "; ".join(find_flaws(table, table.suppressed, read_certificate(content), cells=shown))
+            except InputError as error:
+                flaws = str(error)
+            false = [cell for cell in shown.tolist() if cell in exposed]
+            if false:
+                assert flaws
+                refused += 1
+            accepted += not flaws
+    assert refused > 60
+    assert accepted > 20
+
+
+def test_a_cell_that_follows_by_subtraction_passes_by_no_certificate() -> None:
+    # The sum of the two others is off by as much as the cell must move, and far below what they themselves move by.
+    relations = build_relations(
+        np.zeros(4, np.int32), np.arange(4, dtype=np.int32), np.array([1.0, 1.0, 1.0, -1.0]), np.zeros(1), 4
+    )
+    table = Table.of([5.0, 1e9, 1e9, 2e9 + 5], relations=relations, status=np.array([1, 2, 2, 0], np.uint8))
+    table = table.but(lower=np.array([5.0, 0, 0, 0]), upper=np.array([5.0 + 1e-3, 1e10, 1e10, 1e10]))
+    table = table.but(lpl=np.zeros(4), upl=np.array([1e-3, 0, 0, 0]))
+    tight = table.but(upper=np.array([5.0 + 1e-3, 1e9, 1e9, 1e10]), lower=np.array([5.0, 1e9, 1e9, 0]))
+    for unit, decimals in ((None, 0), (None, None), (1000, 0), (1000, None)):
+        amounts: list[Any] = [1e-3, 1e9, -1e9] if unit is None else [1, 10**12, -(10**12)]
+        move = {"unit": unit, "cells": [0, 1, 2], "amounts": amounts}
+        content = {
+            "schema": "discreet/certificate/1",
+            "moves": [move],
+            "proofs": [{"cell": 0, "down": -1, "up": 0}],
+        }
+        for held_to in (table, tight):
+            assert wrong(held_to.but(decimals=decimals), content)
 
 
 def large(rows: int = 120, columns: int = 100) -> Table:

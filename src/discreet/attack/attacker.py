@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.attack.grid import grid_of, list_boxes
+from discreet.attack.levels import slack_of
 from discreet.attack.network import Network, networks
 from discreet.attack.program import Program, Tell, move_singly, move_together
 from discreet.attack.proofs import Proofs
@@ -155,7 +156,8 @@ class Attacker:
         capped_down, capped_up = np.minimum(wanted_down, -self.least), np.minimum(wanted_up, self.most)
         sizes = np.abs(self.centre[self.cells]) * self.scale
         show = None if witness is None else partial(self._show, witness)
-        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, sizes, keep=keep, whole=self.whole, show=show)
+        slack = (self._slack(np.minimum(sizes, capped), capped) for capped in (capped_down, capped_up))
+        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, *slack, keep=keep, whole=self.whole, show=show)
         final = ~self.free
         columns = np.flatnonzero(self.free)
         if len(columns):
@@ -165,11 +167,14 @@ class Attacker:
             if (~flat).any():
                 levels = to_units(down, self.scale), to_units(up, self.scale)
                 self._solve(columns, flat, proofs, levels, exact=exact, tell=tell)
-        slack = LEVEL * np.maximum(1.0, sizes)
-        stuck_up = (proofs.up < wanted_up - slack) | exact
-        stuck_down = (proofs.down < wanted_down - slack) | exact
+        stuck_up = (proofs.up < wanted_up - self._slack(sizes, wanted_up)) | exact
+        stuck_down = (proofs.down < wanted_down - self._slack(sizes, wanted_down)) | exact
         final |= stuck_up & stuck_down
         return Reach(self.cells, proofs.down / self.scale, proofs.up / self.scale, final, proofs, self.scale)
+
+    def _slack(self, sizes: Floats, wanted: Floats) -> Floats:
+        """By how much what is wanted of cells may be missed, in units as they are."""
+        return slack_of(sizes, wanted, None if self.table.decimals is None else 0)
 
     def _show(self, witness: Witness, starts: Ints, columns: Ints, deviations: Floats) -> None:
         witness.show(starts, self.cells[columns], deviations, self.scale)
@@ -285,7 +290,7 @@ def _parts(lo: Floats, hi: Floats, least: Floats, most: Floats) -> int | None:
 def _round_up(wanted: Floats) -> Floats:
     """The next whole number, unless it is one but for rounding."""
     finite = np.where(np.isfinite(wanted), wanted, 0.0)
-    return np.where(np.isfinite(wanted), np.ceil(finite - LEVEL * np.maximum(1.0, finite)), wanted)
+    return np.where(np.isfinite(wanted), np.ceil(finite - slack_of(finite, finite, 0)), wanted)
 
 
 def _rows(system: System, keep: Bools) -> tuple[System, Ints]:

@@ -27,6 +27,8 @@ class Levels:
         How far below and above its value the attacker must think each possible, and over what range in all.
     seek_down, seek_up
         How far to look; further than the level where it must be exceeded or where the range asks for more.
+    slack_down, slack_up, slack_width
+        By how much each of them may be missed: `slack_of`.
     strict
         Whether a level must be exceeded.
     """
@@ -37,7 +39,27 @@ class Levels:
     width: Floats
     seek_down: Floats
     seek_up: Floats
+    slack_down: Floats
+    slack_up: Floats
+    slack_width: Floats
     strict: bool
+
+
+def slack_of(value: Floats, level: Floats, decimals: int | None) -> Floats:
+    """By how much a level may be missed and still counts as reached: what rounding explains, and nothing else.
+
+    A part of the value, since computed numbers have so many digits; but less than a unit of the last decimal, which is
+    seen, and never more than half of the level, so that a cell that cannot move at all reaches none.
+
+    Parameters
+    ----------
+    value, level : arrays of float
+        The values of some cells, and what is asked of each, in units of the table.
+    decimals : int, optional
+        Digits behind the decimal point of the values, if they are decimal.
+    """
+    slack = np.minimum(LEVEL * np.maximum(1.0, np.abs(np.nan_to_num(value))), level / 2)
+    return slack if decimals is None else np.minimum(slack, 0.5 * 10.0**-decimals)
 
 
 def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
@@ -52,29 +74,28 @@ def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
     bare = judged & (down + up + width == 0)
     width[bare] = unit
     # Well beyond what counts as reached, be it in parts of the value or of the level.
-    more = np.maximum(_slack(table), LEVEL * np.maximum(down, up))
+    more = LEVEL * np.maximum(np.maximum(1.0, np.abs(np.nan_to_num(table.value))), np.maximum(down, up))
     beyond = np.where(judged & strict & ~bare, 10 * more, 0.0)
     seek_down, seek_up = down + beyond, up + beyond
     wide = judged & (width > down + up)
     # The range may lie on either side; what one side has more than that is not needed.
     seek_down[wide], seek_up[wide] = (np.maximum(seek, width)[wide] for seek in (seek_down, seek_up))
-    return Levels(judged, down, up, width, seek_down, seek_up, strict)
+    slack = (slack_of(table.value, level, table.decimals) for level in (down, up, width))
+    return Levels(judged, down, up, width, seek_down, seek_up, *slack, strict)
 
 
 def verdicts(table: Table, levels: Levels, cells: NDArray[np.int64], down: Floats, up: Floats) -> NDArray[np.object_]:
     """The verdict on each of some suppressed cells, given how far below and above its value it can be."""
-    slack = _slack(table)[cells]
-    wanted_down, wanted_up = levels.down[cells], levels.up[cells]
+    wanted_down, wanted_up, width = levels.down[cells], levels.up[cells], levels.width[cells]
+    slack_down, slack_up = levels.slack_down[cells], levels.slack_up[cells]
     if levels.strict:
         bare = wanted_down + wanted_up == 0
-        enough = (bare | (down > wanted_down + slack)) & (bare | (up > wanted_up + slack))
+        enough = (bare | (down > wanted_down + slack_down)) & (bare | (up > wanted_up + slack_up))
     else:
-        enough = (down >= wanted_down - slack) & (up >= wanted_up - slack)
-    enough &= down + up >= levels.width[cells] - slack
-    found = np.where(enough, PROTECTED, np.where(down + up <= slack, EXPOSED, NARROW)).astype(object)
+        enough = (down >= wanted_down - slack_down) & (up >= wanted_up - slack_up)
+    enough &= down + up >= width - levels.slack_width[cells]
+    # Nobody can tell so little from nothing.
+    least = slack_of(table.value[cells], np.maximum(wanted_down + wanted_up, width), table.decimals)
+    found = np.where(enough, PROTECTED, np.where(down + up <= least, EXPOSED, NARROW)).astype(object)
     found[~levels.judged[cells]] = UNJUDGED
     return found
-
-
-def _slack(table: Table) -> Floats:
-    return LEVEL * np.maximum(1.0, np.abs(np.nan_to_num(table.value)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints
-from discreet.solvers.tolerances import LEVEL, MOVED, ROUNDING
+from discreet.solvers.tolerances import MOVED, ROUNDING
 
 # Solutions are shrunk to simple fractions only: denominators stay small.
 LARGEST = 60
@@ -37,8 +37,8 @@ class Proofs:
         Bounds of the deviations.
     down, up : arrays of float
         How far each column is wanted to go; nothing more is looked for then.
-    sizes : array of float
-        The size of each value, which says what counts as rounding.
+    slack_down, slack_up : arrays of float
+        By how much of that each may be missed.
     keep : bool
         Whether to keep the solutions themselves, for a certificate.
     whole : bool
@@ -53,7 +53,8 @@ class Proofs:
         hi: Floats,
         down: Floats,
         up: Floats,
-        sizes: Floats,
+        slack_down: Floats,
+        slack_up: Floats,
         *,
         keep: bool = False,
         whole: bool = False,
@@ -62,7 +63,7 @@ class Proofs:
         self.show = show
         self.lo, self.hi, self.whole = lo, hi, whole
         self.wanted_down, self.wanted_up = down, up
-        self.enough_down, self.enough_up = _short_of(down, sizes), _short_of(up, sizes)
+        self.enough_down, self.enough_up = down - slack_down, up - slack_up
         self.down, self.up = np.zeros(len(lo)), np.zeros(len(lo))
         self.solutions: list[Solution] | None = [] if keep else None
         self.down_by = np.full(len(lo), -1, dtype=np.int64)
@@ -123,12 +124,6 @@ class Proofs:
             self.solutions.append(Solution(columns, deviations))
         self.up[columns[up]] = deviations[up]
         self.down[columns[down]] = -deviations[down]
-
-
-def _short_of(wanted: Floats, sizes: Floats) -> Floats:
-    """What is as good as what is wanted, but for rounding; where there is no end to it, nothing less is."""
-    finite = np.where(np.isfinite(wanted), wanted, 0.0)
-    return np.where(np.isfinite(wanted), finite - LEVEL * np.maximum(1.0, np.minimum(finite, sizes)), wanted)
 
 
 def _simple(stretch: float, size: float) -> float:

@@ -185,16 +185,11 @@ def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, stric
     import numpy as np
 
     from discreet.attack.levels import PROTECTED
-    from discreet.errors import PromiseNotKept
     from discreet.tabular.table import PRIMARY
-    from discreet.verification.certificate import certificate_of, find_flaws
+    from discreet.verification.certificate import certificate_of, keep_proven
 
     shown = (verdict == PROTECTED) & (table.status[reach.cells] == PRIMARY)
-    proof = certificate_of(table, reach, shown)
-    wrong = find_flaws(table, hidden, proof, cells=reach.cells[shown], strict=strict)
-    if wrong:
-        raise PromiseNotKept(f"{table.source}: the certificate does not stand its check, so it is refused: {wrong[0]}")
+    proof = keep_proven(table, hidden, certificate_of(table, reach, shown), strict=strict)
     is_exact = np.array([move.unit is not None for move in proof.moves] + [True])
-    certified = np.zeros(len(shown), dtype=np.bool_)
-    certified[shown] = is_exact[proof.down] & is_exact[proof.up]
-    return proof, certified
+    exactly = proof.cells[is_exact[proof.down] & is_exact[proof.up]]
+    return proof, np.isin(reach.cells, exactly)

@@ -3,7 +3,10 @@
 A certificate lists moves away from the true table. Whoever holds the table can check it by additions alone: the moves
 of each relation add up to nothing, no published cell moves, every cell stays within its bounds, and the cell that is
 proven comes far enough. No solver is trusted. Moves are whole numbers of a small unit wherever the values are decimal,
-so that the additions are exact.
+so that the additions are exact. Where they are not, sums may miss nothing by a small part of the level of the cell that
+is proven: no more than that would have to be moved elsewhere.
+
+What leaves its bounds by rounding is no exception: the whole move, made a little shorter, is within, and counts so.
 
 Every audit checks the moves of its attacker so, as they are made, whatever the size of the table (`Certifier`); they
 are kept, as a `Certificate`, only if asked for.
@@ -22,11 +25,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from discreet.attack.attacker import Reach
-from discreet.attack.levels import Levels, levels_of
+from discreet.attack.levels import Levels, levels_of, slack_of
+from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.data.checks import check_readable
 from discreet.errors import InputError, PromiseNotKept
-from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.files.formats import table_from
 from discreet.tabular.table import PRIMARY, Table
 from discreet.verification.pattern import apply_pattern
@@ -39,6 +42,11 @@ DENOMINATORS = (*range(1, 65), 2520)
 LARGEST_WHOLE, LARGEST_DECIMAL = 2.0**50, 1e15
 # More than the rounding of a product of two doubles.
 LAST_PLACES = 2.0**-50
+# By what part a move has to be shortened at most to be within bounds: one that leaves them by more is wrong. Of moves
+# that are added up as they are made it is less, and what they prove is taken to be shorter by as much.
+SHORTENED, STRETCHED = Fraction(1, 10**9), 1e-12
+# What a move that is not exact may miss relations by in all, in parts of the level that it proves.
+UNBALANCED = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +167,10 @@ def recheck(
 
 
 def certificate_of(table: Table, reach: Reach, judged: Bools) -> Certificate:
-    """Turn the solutions that an attacker was left with into moves, exact where that can be."""
+    """Turn the solutions that an attacker was left with into moves.
+
+    In a table of decimals they are exact; a cell whose solutions cannot be made so is left out.
+    """
     proofs = reach.proofs
     if proofs.solutions is None:
         raise ValueError("the solutions were not kept")
@@ -171,12 +182,19 @@ def certificate_of(table: Table, reach: Reach, judged: Bools) -> Certificate:
     number: dict[int, int] = {}
     for solution in wanted.tolist():
         found = proofs.solutions[solution]
-        number[solution] = len(moves)
-        moves.append(_move(additions, reach.cells[found.columns], found.deviations, reach.scale))
+        move = _move(additions, reach.cells[found.columns], found.deviations, reach.scale)
+        if move.unit is not None or not additions.is_exact:
+            number[solution] = len(moves)
+            moves.append(move)
     number[-1] = -1
-    down = np.array([number[s] for s in proofs.down_by[places].tolist()], np.int64)
-    up = np.array([number[s] for s in proofs.up_by[places].tolist()], np.int64)
-    return Certificate(moves, reach.cells[places], down, up)
+    places = places[[down in number and up in number for down, up in _solutions(proofs, places)]]
+    held = np.array([(number[down], number[up]) for down, up in _solutions(proofs, places)], np.int64).reshape(-1, 2)
+    return Certificate(moves, reach.cells[places], held[:, 0], held[:, 1])
+
+
+def _solutions(proofs: Proofs, places: Ints) -> list[tuple[int, int]]:
+    """The solutions that bring each of some columns down, and up."""
+    return list(zip(proofs.down_by[places].tolist(), proofs.up_by[places].tolist(), strict=True))
 
 
 def _move(additions: Additions, cells: Ints, deviations: Floats, scale: float) -> Move:
@@ -209,7 +227,7 @@ class Additions:
         inside = hidden[relations.cells]
         coefficients = relations.coefficients[inside]
         whole = np.rint(coefficients)
-        self._is_whole = table.decimals is not None and bool((whole == coefficients).all())
+        self.is_exact = table.decimals is not None and bool((whole == coefficients).all())
         self._largest = float(np.abs(whole).max(initial=1.0))
         entries = whole.astype(np.int64), (self._place[relations.cells[inside]], relations.rows[inside])
         self._relations = csr_array(entries, shape=(len(self.cells), len(relations)))
@@ -220,7 +238,7 @@ class Additions:
         None if that cannot be added up in whole numbers of 64 bits.
         """
         size = float(np.abs(amounts).max(initial=0)) * self._largest * float(np.diff(starts).max(initial=0))
-        if not self._is_whole or size >= 2.0**62:
+        if not self.is_exact or size >= 2.0**62:
             return None
         count = len(starts) - 1
         places = self._place[cells]
@@ -236,7 +254,7 @@ class Additions:
 
     def make_whole(self, cells: Ints, deviations: Floats) -> tuple[Ints, int] | None:
         """Deviations as whole numbers of a part of a unit in which they add up to nothing, if there is one."""
-        if not self._is_whole:
+        if not self.is_exact:
             return None
         for denominator in DENOMINATORS:
             scaled = deviations * denominator
@@ -249,17 +267,30 @@ class Additions:
                 return amounts, denominator
         return None
 
-    def room(self, scale: float) -> tuple[Floats, Floats]:
+    def room(self, scale: float, stretched: float = 0.0) -> tuple[Floats, Floats]:
         """By how many whole units of 1/scale each hidden cell may move down and up; nowhere if its value is not whole.
 
-        Bounds may be exceeded by the tolerance of levels, in parts of the value; what rounding leaves open is not used.
+        What rounding leaves open is not used.
+
+        Parameters
+        ----------
+        scale : float
+            Parts in one unit of the table.
+        stretched : float
+            By what part of it a move may be too long.
         """
         table, cells = self.table, self.cells
-        value = table.value[cells]
-        units, is_whole = _in_units(value, scale)
-        slack = 0.9 * LEVEL * np.maximum(1.0, np.abs(value)) * scale
-        down, up = units - _ceil(table.lower[cells], scale, slack), -_ceil(-table.upper[cells], scale, slack) - units
+        units, is_whole = _in_units(table.value[cells], scale)
+        ends = [
+            _ceil(bound, scale, stretched * _distance(bound * scale, side * units))
+            for side, bound in ((1, table.lower[cells]), (-1, -table.upper[cells]))
+        ]
+        down, up = units - ends[0], -ends[1] - units
         return np.where(is_whole, np.maximum(down, 0.0), 0.0), np.where(is_whole, np.maximum(up, 0.0), 0.0)
+
+
+def _distance(bound: Floats, value: Floats) -> Floats:
+    return np.where(np.isfinite(bound), np.abs(np.where(np.isfinite(bound), bound, 0.0) - value), 0.0)
 
 
 def _owners(starts: Ints) -> Ints:
@@ -337,16 +368,22 @@ class Certifier:
         table, levels = self._additions.table, self._levels
         self._room_down, self._room_up = np.zeros(len(table)), np.zeros(len(table))
         hidden = self._additions.cells
-        self._room_down[hidden], self._room_up[hidden] = self._additions.room(scale)
-        slack = 0.9 * LEVEL * np.maximum(1.0, np.abs(np.nan_to_num(table.value))) * scale
+        # Where a level must be exceeded, be it by nothing, every little counts.
+        stretched = 0.0 if levels.strict else STRETCHED
+        self._room_down[hidden], self._room_up[hidden] = self._additions.room(scale, stretched)
         self._least_down, self._least_up, self._least_width = (
-            np.maximum(_ceil(level, scale, slack), 0.0) for level in (levels.down, levels.up, levels.width)
+            np.maximum(_ceil((1 + stretched) * level, scale, 0.9 * slack * scale), 0.0)
+            for level, slack in (
+                (levels.down, levels.slack_down),
+                (levels.up, levels.slack_up),
+                (levels.width, levels.slack_width),
+            )
         )
         if levels.strict:
             # The next unit above the level; where none is asked, nothing is.
             asked = levels.down + levels.up > 0
             self._least_down, self._least_up = (
-                np.where(asked, _ceil(level, scale, 0.0 * slack) + _in_units(level, scale)[1], 0.0)
+                np.where(asked, _ceil(level, scale, 0.0 * level) + _in_units(level, scale)[1], 0.0)
                 for level in (levels.down, levels.up)
             )
         wide = self._least_width > self._least_down + self._least_up
@@ -390,39 +427,74 @@ def find_flaws(
     strict : bool
         Whether a level must be exceeded, and not just reached.
     """
-    wrong = []
-    for number in np.flatnonzero(~_stand(table, hidden, certificate.moves)).tolist():
-        why = _wrong_move(table, hidden, certificate.moves[number])
+    demanded = np.flatnonzero(table.status == PRIMARY) if cells is None else cells
+    moves, proofs = _find_flaws(table, hidden, certificate, demanded, strict=strict)
+    return [f"move {number}: {why}" for number, why in moves.items()] + [
+        f"{table.name(cell)}: {why}" for cell, why in proofs
+    ]
+
+
+def keep_proven(table: Table, hidden: Bools, certificate: Certificate, *, strict: bool = False) -> Certificate:
+    """The certificate without the cells that it does not prove; refused if an exact move is none.
+
+    Parameters
+    ----------
+    table, hidden, certificate, strict
+        As in `find_flaws`.
+    """
+    moves, proofs = _find_flaws(table, hidden, certificate, certificate.cells, strict=strict)
+    for number, why in moves.items():
+        if certificate.moves[number].unit is not None:
+            raise PromiseNotKept(f"{table.source}: the certificate does not stand its check, so it is refused: {why}")
+    kept = ~np.isin(certificate.cells, [cell for cell, _ in proofs])
+    return Certificate(certificate.moves, certificate.cells[kept], certificate.down[kept], certificate.up[kept])
+
+
+def _find_flaws(
+    table: Table, hidden: Bools, certificate: Certificate, cells: Ints, *, strict: bool
+) -> tuple[dict[int, str], list[tuple[int, str]]]:
+    """What is wrong with moves, and with what they are to prove of cells."""
+    moves: dict[int, str] = {}
+    # What part of each move is within bounds, and by how much it misses the relations.
+    part, missed = [Fraction(1)] * len(certificate.moves), [Fraction(0)] * len(certificate.moves)
+    additions = Additions(table, hidden)
+    for number in np.flatnonzero(~_stand(additions, certificate.moves)).tolist():
+        why, part[number], missed[number] = _weigh(additions, hidden, certificate.moves[number])
         if why:
-            wrong.append(f"move {number}: {why}")
+            moves[number] = why
 
     width = levels_of(table, secondaries=False, strict=strict).width
     shown = dict(zip(certificate.cells.tolist(), range(len(certificate.cells)), strict=True))
-    demanded = np.flatnonzero(table.status == PRIMARY) if cells is None else cells
-    for cell in demanded.tolist():
+    proofs: list[tuple[int, str]] = []
+    for cell in cells.tolist():
         if cell not in shown:
-            wrong.append(f"{table.name(cell)}: nothing is shown")
+            proofs.append((cell, "nothing is shown"))
             continue
-        at = shown[cell]
-        low = _moved(certificate, int(certificate.down[at]), cell)
-        high = _moved(certificate, int(certificate.up[at]), cell)
-        slack = Fraction(LEVEL) * max(Fraction(1), abs(_exact(table.value[cell])))
-        for words, far, level in (
-            ("down", -low, _exact(table.lpl[cell])),
-            ("up", high, _exact(table.upl[cell])),
-            ("in all", high - low, _exact(width[cell])),
+        down, up = int(certificate.down[shown[cell]]), int(certificate.up[shown[cell]])
+        low, high = (
+            Fraction(0) if number < 0 else part[number] * certificate.moves[number].by(cell) for number in (down, up)
+        )
+        off_low, off_high = (Fraction(0) if number < 0 else missed[number] for number in (down, up))
+        for words, far, off, asked in (
+            ("down", -low, off_low, table.lpl[cell]),
+            ("up", high, off_high, table.upl[cell]),
+            ("in all", high - low, off_low + off_high, width[cell]),
         ):
+            level = _exact(asked)
             # In exact arithmetic a strict level leaves no tolerance, on either side; where none is asked, none is.
             exceeded = strict and words != "in all" and table.lpl[cell] + table.upl[cell] > 0
-            if (exceeded and far <= level) or far < level - slack:
-                wrong.append(f"{table.name(cell)}: does not come far enough {words}")
-    return wrong
+            slack = Fraction(float(slack_of(table.value[[cell]], np.array([asked]), table.decimals)[0]))
+            if level > 0 and off > UNBALANCED * level:
+                proofs.append((cell, f"what moves it {words} does not add up"))
+            elif (exceeded and far - off <= level) or far - off < level - slack:
+                proofs.append((cell, f"does not come far enough {words}"))
+    return moves, proofs
 
 
-def _stand(table: Table, hidden: Bools, moves: list[Move]) -> Bools:
+def _stand(additions: Additions, moves: list[Move]) -> Bools:
     """Which moves are surely right: exact, balanced and within bounds; the others have to be looked at one by one."""
+    table = additions.table
     found = np.zeros(len(moves), dtype=np.bool_)
-    additions = Additions(table, hidden)
     by_unit: dict[int, list[int]] = {}
     for number, move in enumerate(moves):
         inside = ((move.cells >= 0) & (move.cells < len(table))).all()
@@ -447,35 +519,34 @@ def _exact(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
-def _moved(certificate: Certificate, number: int, cell: int) -> Fraction:
-    return Fraction(0) if number < 0 else certificate.moves[number].by(cell)
-
-
-def _wrong_move(table: Table, hidden: Bools, move: Move) -> str:
+def _weigh(additions: Additions, hidden: Bools, move: Move) -> tuple[str, Fraction, Fraction]:
+    """What is wrong with a move, what part of it is within bounds, and by how much it misses the relations in all."""
+    table = additions.table
     starts, relations, coefficients = table.relations.by_cell
     cells = move.cells.tolist()
+    part, nothing = Fraction(1), Fraction(0)
     if len(set(cells)) < len(cells) or any(not 0 <= cell < len(table) for cell in cells):
-        return "it names a cell twice, or one that is not there"
+        return "it names a cell twice, or one that is not there", nothing, nothing
+    if move.unit is None and additions.is_exact:
+        return "it is not in whole parts of a unit, as moves of a table of decimals must be", nothing, nothing
     sums: dict[int, Fraction] = {}
-    size: dict[int, float] = {}
     for cell, amount in zip(cells, move.amounts, strict=True):
         if amount == 0:
             continue
         if not hidden[cell]:
-            return f"{table.name(cell)} is published, and cannot move"
+            return f"{table.name(cell)} is published, and cannot move", nothing, nothing
         exact = Fraction(amount) / (move.unit or 1)
-        value = _exact(table.value[cell])
-        slack = Fraction(LEVEL) * max(Fraction(1), abs(value))
-        lower, upper = float(table.lower[cell]), float(table.upper[cell])
-        if (lower > -np.inf and value + exact < _exact(lower) - slack) or (
-            upper < np.inf and value + exact > _exact(upper) + slack
-        ):
-            return f"{table.name(cell)} leaves its bounds"
+        bound = float((table.upper if exact > 0 else table.lower)[cell])
+        if np.isfinite(bound):
+            room = max(nothing, (1 if exact > 0 else -1) * (_exact(bound) - _exact(table.value[cell])))
+            part = min(part, room / abs(exact))
+        if part < 1 - SHORTENED:
+            return f"{table.name(cell)} leaves its bounds", nothing, nothing
         for entry in range(starts[cell], starts[cell + 1]):
             row = int(relations[entry])
-            sums[row] = sums.get(row, Fraction(0)) + Fraction(coefficients[entry]) * Fraction(amount)
-            size[row] = max(size.get(row, 0.0), abs(amount))
-    for row, total in sums.items():
-        if total != 0 and (move.unit is not None or abs(total) > 1e-7 * max(1.0, size[row])):
-            return f"{table.relation_name(row)} does not add up"
-    return ""
+            sums[row] = sums.get(row, nothing) + Fraction(coefficients[entry]) * exact
+    if move.unit is not None:
+        for row, total in sums.items():
+            if total != 0:
+                return f"{table.relation_name(row)} does not add up", nothing, nothing
+    return "", part, sum((abs(total) for total in sums.values()), nothing)

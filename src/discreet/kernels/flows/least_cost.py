@@ -385,6 +385,12 @@ def _sift_down(keys: Floats, nodes: Ints, size: int, key: float, node: int) -> N
     keys[at], nodes[at] = key, node
 
 
+@helper
+def shortfall(level: float, tolerance: float) -> float:
+    """What a flow may lack of a level: rounding in parts of the level, but no whole unit."""
+    return max(tolerance, min(1e-9 * level, 0.5))
+
+
 @kernel
 def able(
     graph: Graph, room: Room, price: Floats, cells: Ints, sides: Ints, levels: Floats, tolerance: float
@@ -394,7 +400,7 @@ def able(
     for i in range(cells.size):
         amount, count = enough(graph, room, price, cells[i], sides[i], levels[i], tolerance)
         forget(room, count)
-        found[i] = amount >= levels[i] - max(tolerance, 1e-9 * levels[i])
+        found[i] = amount >= levels[i] - shortfall(levels[i], tolerance)
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.flows.least_cost import Graph, Room, enough, forget, least_cost, put
+from discreet.kernels.flows.least_cost import Graph, Room, enough, forget, least_cost, put, shortfall
 from discreet.kernels.jit import helper, kernel
 from discreet.kernels.sorting import stable_order
 
@@ -91,7 +91,7 @@ def protect(
             failed += 1
             continue
         level = requirements.level[index]
-        short = level - max(tolerance, 1e-9 * level)
+        short = level - shortfall(level, tolerance)
         # What is suppressed already is a small part of the graph: whether it is enough is soon known.
         amount, count = enough(
             graph, room, pattern.inside, requirements.cell[index], requirements.side[index], level, tolerance
@@ -249,7 +249,7 @@ def clean(
                 graph, room, pattern.inside, requirements.cell[index], requirements.side[index], level, tolerance
             )
             forget(room, moved)
-            if amount < level - max(tolerance, 1e-9 * level):
+            if amount < level - shortfall(level, tolerance):
                 pattern.witness[cell] = index
                 whole = False
                 break

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.attack.attacker import Attacker
-from discreet.attack.levels import levels_of
+from discreet.attack.levels import levels_of, slack_of
 from discreet.attack.network import networks
 from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
-from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.table import FIXED, PRIMARY, Table
 
 BEYOND = 1e-7
@@ -148,7 +147,7 @@ class Problem:
         level_down, level_up = self.by_side()
         need_down, need_up = replace(self, level=self.needed).by_side()
         at, columns = self.ranged[ranges], np.flatnonzero(self.primary)
-        slack = _slack(self.table, self.system.cells[at], self.scale)
+        slack = _slack(self.table, self.system.cells[at], self.width[ranges], self.scale)
         level_down[at], level_up[at] = divide(need_down[at], need_up[at], self.width[ranges], down, up, slack)
         every = (level_down, level_up, need_down, need_up)
         cell, side, level, needed = _list_requirements(columns, *(amounts[columns] for amounts in every))
@@ -157,7 +156,7 @@ class Problem:
     @property
     def least_width(self) -> Floats:
         """The width of each range, less by some of what the audit takes for rounding: that is no reason for a cut."""
-        return np.asarray(self.width - _slack(self.table, self.system.cells[self.ranged], self.scale) / 2)
+        return np.asarray(self.width - _slack(self.table, self.system.cells[self.ranged], self.width, self.scale) / 2)
 
     def requirements_by_column(self) -> tuple[Ints, Ints]:
         """The requirement of each column upwards, and downwards; −1 where there is none."""
@@ -243,7 +242,7 @@ def problem_of(
         to_units(amounts[cells], scale) for amounts in (levels.down + beyond, levels.up + beyond, levels.width)
     )
     below, above = -lo[columns], hi[columns]
-    slack = _slack(table, cells, scale)
+    slack = _slack(table, cells, width, scale)
     # What one side cannot have of a range, the other must.
     wide = width > down + up
     need_down = np.where(wide, np.maximum(down, _had(width, below, above, slack) - above), down)
@@ -309,9 +308,9 @@ def _inside(room: Floats, slack: Floats) -> Floats:
     return np.where((np.rint(room) == room) | np.isinf(room), room, np.maximum(room - slack / 4, 0.0))
 
 
-def _slack(table: Table, cells: Ints, scale: float) -> Floats:
-    """What the audit takes for rounding in cells of a table, in units."""
-    return LEVEL * np.maximum(1.0, np.abs(table.value[cells])) * scale
+def _slack(table: Table, cells: Ints, level: Floats, scale: float) -> Floats:
+    """What the audit takes for rounding in levels of cells of a table, in units."""
+    return slack_of(table.value[cells], level / scale, table.decimals) * scale
 
 
 def _list_requirements(
@@ -359,8 +358,9 @@ def _short(attacker: Attacker, problem: Problem, looked_at: Bools) -> Bools:
         mine = looked_at[problem.cell] & (problem.side == side)
         wanted[problem.cell[mine]] = problem.level[mine] / problem.scale
     reach = attacker.reach(down, up)
-    slack = LEVEL * np.maximum(1.0, np.abs(problem.table.value[problem.system.cells]))
-    return (reach.down < down - slack) | (reach.up < up - slack)
+    value, decimals = problem.table.value[problem.system.cells], problem.table.decimals
+    slack_down, slack_up = (slack_of(value, wanted, decimals) for wanted in (down, up))
+    return (reach.down < down - slack_down) | (reach.up < up - slack_up)
 
 
 def _rooms(attacker: Attacker, problem: Problem, ranges: Bools) -> tuple[Floats, Floats]:
