@@ -272,7 +272,7 @@ def forge(rng: np.random.Generator, table: Table, content: Any, wanted: int) -> 
     """Change a certificate as somebody would who wants a cell to pass as protected, or by chance."""
     moves, proofs = content["moves"], content["proofs"]
     hidden = np.flatnonzero(table.suppressed)
-    move = moves[int(rng.integers(len(moves)))] if moves else {"unit": 1, "cells": [], "amounts": []}
+    move: Any = moves[int(rng.integers(len(moves)))] if moves else {"unit": 1, "cells": [], "amounts": []}
     at = int(rng.integers(len(move["cells"]))) if move["cells"] else -1
     kind = int(rng.integers(10))
     if kind == 0:

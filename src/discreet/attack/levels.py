@@ -80,8 +80,8 @@ def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
     wide = judged & (width > down + up)
     # The range may lie on either side; what one side has more than that is not needed.
     seek_down[wide], seek_up[wide] = (np.maximum(seek, width)[wide] for seek in (seek_down, seek_up))
-    slack = (slack_of(table.value, level, table.decimals) for level in (down, up, width))
-    return Levels(judged, down, up, width, seek_down, seek_up, *slack, strict)
+    slacks = [slack_of(table.value, level, table.decimals) for level in (down, up, width)]
+    return Levels(judged, down, up, width, seek_down, seek_up, slacks[0], slacks[1], slacks[2], strict)
 
 
 def verdicts(table: Table, levels: Levels, cells: NDArray[np.int64], down: Floats, up: Floats) -> NDArray[np.object_]:

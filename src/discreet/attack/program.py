@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from discreet.attack.proofs import Proofs
 from discreet.attack.system import Floats, Ints, System
 from discreet.solvers.highs import PRESOLVED_INTERIOR, PRESOLVED_SIMPLEX, LinearProgram, Matrix, Status, Way
-from discreet.solvers.tolerances import LEVEL, LP, LP_COARSE
+from discreet.solvers.tolerances import LEVEL, LP, LP_COARSE, REACH, SMALL
 
 Tell = Callable[[float], None]
 
@@ -43,6 +43,7 @@ class Program:
     def __init__(self, system: System, *, vertices: bool) -> None:
         self.system = system
         self._vertices = vertices
+        self._widest = system.widest
         self._linear = LinearProgram(
             cost=np.zeros(len(system)),
             lower=system.lo,
@@ -71,6 +72,10 @@ class Program:
 
         Interior points stop a little short of it, unless they are to be sharp, which takes longer.
         """
+        if limit is not None and 0 < limit < SMALL * self._widest:
+            found = self._near(column, side, limit, interior=interior)
+            if found is not None and side * found[column] >= limit * (1 - LEVEL):
+                return found
         if limit is not None:
             ends = (float(self.system.lo[column]), limit) if side > 0 else (-limit, float(self.system.hi[column]))
             self._linear.change_bound(column, *ends)
@@ -81,6 +86,15 @@ class Program:
         self._linear.change_cost(column, 0.0)
         self._linear.change_bound(column, float(self.system.lo[column]), float(self.system.hi[column]))
         return found
+
+    def _near(self, column: int, side: int, limit: float, *, interior: bool) -> Floats | None:
+        """Deviations that bring a column to a small limit, in its measure, with others that are not far larger."""
+        lo, hi = np.maximum(self.system.lo / limit, -REACH), np.minimum(self.system.hi / limit, REACH)
+        lo[column], hi[column] = max(lo[column], -1.0), min(hi[column], 1.0)
+        weights = np.zeros(len(self.system))
+        weights[column] = side
+        found = self.together(weights, lo, hi, interior=interior)
+        return None if found is None else found * limit
 
     def together(self, weights: Floats, lo: Floats, hi: Floats, *, interior: bool) -> Floats | None:
         """Deviations within bounds of their own that bring many columns far at once: the largest weighted sum."""

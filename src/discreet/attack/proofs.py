@@ -14,6 +14,8 @@ from discreet.solvers.tolerances import MOVED, ROUNDING
 LARGEST = 60
 # What a sum may be off by, in units of the last decimal, without proving less.
 UNSEEN = 1e-7
+# How many times that a deviation must be to be one.
+CLEAR = 1e3
 # Listens to solutions as they are found: where each begins, the columns that move, and how far.
 Show = Callable[[Ints, Ints, Floats], None]
 
@@ -103,14 +105,16 @@ class Proofs:
                 enough = max(1.0, self._farthest(columns)) / float(np.abs(direction).min())
                 longest = float(np.ceil(enough)) if self.whole else enough
             if longest > 0 and missed * longest <= max(UNSEEN, ROUNDING * size * longest):
-                self._keep(columns, direction * longest)
+                self._keep(columns, direction * longest, missed * longest)
 
     def _farthest(self, columns: Ints) -> float:
         wanted = np.concatenate([self.wanted_up[columns], self.wanted_down[columns]])
         return float(wanted[np.isfinite(wanted)].max(initial=0.0))
 
-    def _keep(self, columns: Ints, deviations: Floats) -> None:
-        up, down = deviations > self.up[columns], -deviations > self.down[columns]
+    def _keep(self, columns: Ints, deviations: Floats, missed: float) -> None:
+        # What is no larger than what relations are missed by may be just that.
+        clear = np.abs(deviations) > CLEAR * missed
+        up, down = clear & (deviations > self.up[columns]), clear & (-deviations > self.down[columns])
         if self.show is not None and (up.any() or down.any()):
             self.show(np.array([0, len(columns)]), columns, deviations)
         if self.solutions is not None:

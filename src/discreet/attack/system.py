@@ -54,6 +54,12 @@ class System:
         return len(self.cells)
 
     @cached_property
+    def widest(self) -> float:
+        """How far a column may move at most, of those that may not move for ever."""
+        room = np.concatenate([-self.lo, self.hi])
+        return float(room[np.isfinite(room)].max(initial=0.0))
+
+    @cached_property
     def components(self) -> tuple[int, Ints]:
         """How many parts the system falls into, and the part of each column."""
 

@@ -15,6 +15,9 @@ LP, LP_COARSE = 1e-9, 1e-7
 ROUNDING = 1e-13
 # Deviations below this part of the largest are what a solver leaves of zero.
 MOVED = 1e-11
+# A move of less than this part of what others can move by is lost among them: it is looked for in a measure of its own,
+# in which the others move by this many times as much at most. Linear programs have absolute tolerances.
+SMALL, REACH = 1e-8, 1e6
 # Published values miss a relation of their table by less than this part of the largest only by the digits printed.
 PRINTED = 1e-7
 # A cut is worth adding if the solution violates it by more; far above the linear program's own tolerance.

@@ -27,7 +27,7 @@ from discreet.solvers.highs import (
     Status,
     Way,
 )
-from discreet.solvers.tolerances import LP, LP_COARSE
+from discreet.solvers.tolerances import LP, LP_COARSE, REACH, SMALL
 from discreet.tables.suppression.problem import Problem
 
 # From this many variables on presolving pays.
@@ -125,6 +125,12 @@ class LinearProver:
 
     def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float) -> Floats | None:
         """See `Prover`."""
+        if 0 < abs(amount) < SMALL * self.system.widest:
+            # Among moves that are far larger a small one is rounding.
+            ways = [Way("simplex", "off", LP), COARSE_SIMPLEX, PRESOLVED_INTERIOR]
+            small = self._move(price, np.array([cell]), np.array([amount]), target, bonus, REACH, ways, abs(amount))
+            if small is not None:
+                return small
         targets = target[self._targeted]
         is_interior = (
             self._is_interior_allowed
@@ -163,9 +169,14 @@ class LinearProver:
         bonus: float,
         widest: float,
         ways: list[Way],
+        unit: float = 1.0,
     ) -> Floats | None:
-        """The cheapest deviations with given moves of some cells, capacities cut at the widest, solved in some way."""
-        lo, hi, n = self.system.lo, self.system.hi, len(self.system)
+        """The cheapest deviations with given moves of some cells, capacities cut at the widest, solved in some way.
+
+        All that is solved is in a unit, the widest too; what is given and found is not.
+        """
+        lo, hi, n = self.system.lo / unit, self.system.hi / unit, len(self.system)
+        amounts, target = amounts / unit, target / unit
         able = np.isfinite(price)
         targets = target[self._targeted]
         up = np.where(able, np.minimum(hi, widest), 0.0)
@@ -189,7 +200,7 @@ class LinearProver:
         self.dual_ray = self._program.dual_ray if self.is_infeasible else None
         if status is not Status.OPTIMAL:
             return None
-        return np.clip(np.bincount(self._order, self._sign * self._program.values, n), lo, hi)
+        return unit * np.clip(np.bincount(self._order, self._sign * self._program.values, n), lo, hi)
 
 
 class ConfinedProver:
