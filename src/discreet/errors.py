@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 
 # The exit status of a run that was interrupted with nothing written.
 INTERRUPTED = 130
+# The exit status of a release that was written although it protects some unsafe cells only, as was asked for.
+PARTIAL = 3
 
 
 class DiscreetError(Exception):

@@ -34,6 +34,31 @@ def test_a_table_is_suppressed_written_and_audited(flagged: Path, capsys: pytest
     assert (public["value"] == "x").sum() == account["verification"]["suppressed"]
 
 
+def test_a_partial_release_exits_with_three_and_names_the_cells_to_the_steward(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("region,sales\na,5\nb,7\nb,2\nb,4\n")
+    assert run(["tabulate", "data.csv", "--by", "region", "--value", "sales", "-o", "t.csv"]) == 0
+    capsys.readouterr()
+    command = ["suppress", "p.csv", "-o", "out.csv", "--frozen", "frozen.csv", "--steps", "1"]
+    assert run(["suppress", "t.csv", "-o", "out.csv", "--steps", "1"]) == 2
+    assert "no rule was ever applied" in capsys.readouterr().err
+    assert run(["primary", "t.csv", "--threshold", "3", "-o", "p.csv"]) == 0
+    Path("frozen.csv").write_text("region\nb\nTotal\n")
+    assert run(command) == 1
+    assert not Path("out.csv").exists()
+    capsys.readouterr()
+    assert run([*command, "--partial"]) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert "NOT PROTECTED: 1 of 1 cells (1 known exactly): region=a" in said
+    assert "protected7" not in said
+    record = json.loads(Path("out.csv.release.json").read_text())
+    jsonschema.validate(record, schema("release"))
+    assert (record["verified"], record["partial"]) == (False, True)
+    assert "region=a" in Path("out.csv.evidence.json").read_text()
+
+
 def test_a_configuration_holds_the_keywords_and_the_call_wins(
     flagged: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

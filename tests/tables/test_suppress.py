@@ -1,15 +1,20 @@
 """Suppression from end to end: every pattern stands the audit, every wish is granted or refused in words."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
+from jsonschema import validate
 
 import discreet
 from discreet.errors import InputError, PromiseNotKept
 from discreet.methods import names
+from discreet.release.evidence import schema
 from discreet.release.suppressed import SuppressedTable
+from discreet.tabular.files.formats import render
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from random_tables import random_table
@@ -39,11 +44,12 @@ def released(table: Table, **wishes: Any) -> SuppressedTable:
 def test_every_pattern_stands_the_audit(seed: int) -> None:
     table = unsafe_table(seed)
     found = released(table)
-    assert found.audit
+    assert bool(found.audit) != found.partial
     lost = found.evidence["measures"]["unprotected_count"]
     unsafe = int((table.status == PRIMARY).sum())
     again = audit(found.table.but(rules={"words": {}}))
-    assert len(again.failed) <= lost
+    assert len(again.failed) == lost
+    assert again.failed.tolist() == found.unprotected.tolist() == found.audit.failed.tolist()
     assert (found.table.status == PRIMARY).sum() == unsafe
     assert not found.table.suppressed[table.status == FIXED].any()
     assert found.cost == pytest.approx(found.table.cost[found.secondary].sum())
@@ -53,7 +59,7 @@ def test_every_pattern_stands_the_audit(seed: int) -> None:
 @pytest.mark.parametrize("dims", [2, 3])
 def test_every_method_protects(method: str, dims: int) -> None:
     found = released(unsafe_table(dims, dims), method=method)
-    assert found.audit
+    assert bool(found.audit) != found.partial
     assert found.evidence["search"]["method"] == method
 
 
@@ -86,14 +92,42 @@ def test_insiders_and_secondaries_are_looked_after(seed: int) -> None:
 
 def test_a_cell_that_nothing_protects_is_named_and_nothing_is_handed_out() -> None:
     frame = {"region": ["a", "b"], "sales": [5.0, 7.0]}
-    import polars as pl
-
     table = discreet.primary(discreet.tabulate(pl.DataFrame(frame), by="region", value="sales"), threshold=3)
     fixed = table.but(status=np.where(table.status == PRIMARY, PRIMARY, FIXED).astype(np.uint8))
     alone = fixed.but(status=np.array([FIXED, PRIMARY, FIXED], np.uint8))
     with pytest.raises(PromiseNotKept, match="region=a"):
         discreet.suppress(alone, steps=1)
     assert discreet.suppress(alone, steps=1, partial=True).evidence["measures"]["unprotected_count"] == 1
+
+
+def test_a_partial_release_is_not_verified_and_only_the_steward_learns_which_cells(tmp_path: Path) -> None:
+    # Two cells and their total; one is unsafe, the other must be published.
+    frame = pl.DataFrame({"region": ["a", *"bbbb"], "sales": [5.0, 7.0, 2.0, 4.0, 6.0]})
+    table = discreet.primary(discreet.tabulate(frame, by="region", value="sales"), threshold=3)
+    frozen = [cell for cell in range(len(table)) if table.status[cell] != PRIMARY]
+    found = discreet.suppress(table, frozen=frozen, steps=1, partial=True)
+    assert found.partial
+    assert not found.audit
+    assert found.audit.verdict.tolist() == ["exposed"]
+    assert found.audit.eliminated.tolist() == found.unprotected.tolist() == table.primary.tolist()
+    assert "NOT PROTECTED: 1 of 1 cells" in found.summary()
+    assert "region=a" in found.summary()
+    files = found.write(tmp_path / "out.csv")
+    record = json.loads(files["record"].read_text())
+    assert (record["verified"], record["partial"]) == (False, True)
+    validate(record, schema("release"))
+    kept = discreet.suppress(unsafe_table(1, 2), steps=1)
+    assert not kept.partial
+    whole = json.loads(kept.write(tmp_path / "whole.csv")["record"].read_text())
+    assert whole["verified"] is True
+    # The words of the two records differ in nothing else.
+    assert {key for key in record if key not in whole} == {"partial"}
+    assert "region=a" not in files["record"].read_text()
+    evidence = json.loads(files["evidence"].read_text())
+    validate(evidence, schema("evidence"))
+    assert evidence["verification"]["passed"] is False
+    assert any("region=a" in note for note in evidence["notes"])
+    assert "partial" not in files["release"].read_text()
 
 
 def test_the_same_seed_and_steps_give_the_same_pattern_and_prices_matter() -> None:
@@ -145,11 +179,29 @@ def test_what_is_published_has_one_mark_and_no_value_behind_it(tmp_path: Path) -
     ]
 
 
-def test_no_unsafe_cell_is_nothing_to_do() -> None:
+def test_a_table_that_no_rule_was_applied_to_is_refused(tmp_path: Path) -> None:
     table = random_table(np.random.default_rng(0), 2)
-    found = discreet.suppress(table.but(cost=np.ones(len(table))), steps=2)
-    assert found.cost == 0
-    assert found.audit
+    table = table.but(cost=np.ones(len(table)))
+    for name in ("t.csv", "t.parquet", "t.jj", "t.tab"):
+        for path, content in render(table, tmp_path / name).items():
+            path.write_bytes(content)
+    for given in (table, *(tmp_path / name for name in ("t.csv", "t.parquet", "t.jj", "t.tab"))):
+        with pytest.raises(InputError, match=r"no rule was ever applied.*discreet primary.*--no-rules"):
+            discreet.suppress(given, steps=2)
+        found = discreet.suppress(given, steps=2, no_rules=True)
+        assert found.cost == 0
+        assert found.audit
+    # A rule that finds nothing has been applied.
+    judged = discreet.primary(table, threshold=1)
+    assert not len(judged.primary)
+    assert discreet.suppress(judged, steps=2).cost == 0
+    for path, content in render(judged, tmp_path / "again.csv").items():
+        path.write_bytes(content)
+    assert discreet.suppress(tmp_path / "again.csv", steps=2).cost == 0
+    # What another tool calls unsafe needs none.
+    for path, content in render(unsafe_table(1, 2), tmp_path / "unsafe.jj").items():
+        path.write_bytes(content)
+    assert discreet.suppress(tmp_path / "unsafe.jj", steps=2).cost > 0
 
 
 @pytest.mark.parametrize(

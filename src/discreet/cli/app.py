@@ -58,7 +58,7 @@ app.command(reproduce)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and give its exit status: 0 done, 1 refused, 2 usage or input error, 130 interrupted."""
+    """Run a command and give its exit status: 0 done, 1 refused, 2 usage or input error, 3 partial, 130 interrupted."""
     try:
         status = app(list(arguments))
         sys.stdout.flush()

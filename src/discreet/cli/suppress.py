@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchFlags, documented_by
-from discreet.errors import InputError
+from discreet.errors import PARTIAL, InputError
 from discreet.tables.suppress import suppress as suppress_verb
 from discreet.verification.audit import audit as audit_verb
 
@@ -35,6 +35,7 @@ def suppress(
     singletons: bool = False,
     strict: bool = False,
     partial: bool = False,
+    no_rules: bool = False,
     certificate: Path | None = None,
     evidence: Path | None = None,
     mark: str = "x",
@@ -43,6 +44,8 @@ def suppress(
     console: Console = CONSOLE,
 ) -> int:
     """Command.
+
+    Exits with 3 if the release is partial: some unsafe cells are not protected.
 
     Parameters
     ----------
@@ -91,6 +94,7 @@ def suppress(
             singletons=singletons,
             strict=strict,
             partial=partial,
+            no_rules=no_rules,
             certificate=certificate is not None,
             params=params,
             meta=meta,
@@ -105,7 +109,7 @@ def suppress(
         print(as_json(release.evidence))
     if not console.quiet:
         print(release.summary(written), file=sys.stderr)
-    return 0
+    return PARTIAL if release.partial else 0
 
 
 @documented_by(audit_verb)

@@ -146,8 +146,12 @@ def record(account: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def table_record(account: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the evidence of a table may be published: that it is protected and how; no cost, no level, no count."""
-    return _record(account, {}, [])
+    """What of the evidence of a table may be published: that it is protected and how; no cost, no level, no count.
+
+    Of a partial release it says that it is one, and not which cells are not protected or how many.
+    """
+    found = _record(account, {}, [])
+    return found if found["verified"] else found | {"partial": True}
 
 
 def _record(account: Mapping[str, Any], measures: Mapping[str, float], notes: Sequence[str]) -> dict[str, Any]:

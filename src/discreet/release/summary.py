@@ -166,7 +166,9 @@ def summarize_table(
     if measures.get("changes") is not None:
         lines += entry("Previous", f"{measures['changes']:,} secondary cells differ from the previous pattern")
     if measures.get("unprotected_count"):
-        lines += entry("NOT protected", f"{measures['unprotected_count']:,} unsafe cells that nothing can protect")
+        lines += entry(
+            "Partial", "some unsafe cells are NOT protected, as the verdict says; the record tells that much"
+        )
     verdict = audit.summary().splitlines()
     lines += verdict[2:]
     if files:

@@ -19,6 +19,7 @@ from discreet.release.evidence import as_json, table_record
 from discreet.release.summary import summarize_table
 from discreet.tabular.files.formats import check_table_format, render
 from discreet.tabular.table import PRIMARY, Table
+from discreet.text import count
 from discreet.verification.verdict import Audit
 
 MARK = "x"
@@ -44,6 +45,11 @@ class SuppressedTable:
         When the best cost fell: step, seconds, cost.
     evidence
         The internal account.
+    read
+        The files that were read, which nothing written may replace.
+    unprotected
+        Unsafe cells that nothing protects: with any, the release is partial, and its record says that it is not
+        verified.
     """
 
     table: Table
@@ -54,6 +60,12 @@ class SuppressedTable:
     trace: tuple[Any, ...]
     evidence: dict[str, Any]
     read: tuple[Path, ...] = field(default=())
+    unprotected: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def partial(self) -> bool:
+        """Whether some unsafe cells are not protected."""
+        return len(self.unprotected) > 0
 
     def public(self, mark: str = MARK) -> pl.DataFrame:
         """What may be published: the codes and the value of each cell, or the mark in its place."""
@@ -107,7 +119,8 @@ class SuppressedTable:
         files = table_files(path, internal=internal, certificate=certificate, evidence=evidence)
         if not mark or _numeric(mark):
             raise InputError("the mark of a suppressed cell must be a text that is no number, such as x")
-        if not self.audit:
+        others = np.setdiff1d(self.audit.failed, self.unprotected)
+        if len(others) or self.audit.insiders or self.audit.sums:
             raise PromiseNotKept("the table is not protected, so it is not written")
         contents = {files["release"]: _bytes(self.public(mark), files["release"], mark)}
         if "internal" in files:
@@ -161,6 +174,14 @@ class SuppressedTable:
     def __repr__(self) -> str:
         unsafe = int((self.table.status == PRIMARY).sum())
         return f"SuppressedTable of {len(self.table):,} cells, {unsafe:,} unsafe, {len(self.secondary):,} secondary"
+
+
+def note_partial(table: Table, unprotected: NDArray[np.int64]) -> tuple[str, ...]:
+    """What the steward is told of a partial release, and nobody else: which unsafe cells are not protected."""
+    if not len(unprotected):
+        return ()
+    names = "; ".join(table.name(int(cell)) for cell in unprotected)
+    return (f"partial: nothing protects {count(len(unprotected), 'unsafe cell')}: {names}",)
 
 
 def table_files(

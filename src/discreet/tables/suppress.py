@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The keywords that a configuration may hold.
 CONFIGURED = (
     "method", "params", "cost", "time", "steps", "seed", "threads", "protect_secondaries", "singletons", "strict",
-    "partial",
+    "partial", "no_rules",
 )  # fmt: skip
 
 
@@ -33,6 +33,7 @@ def suppress(
     singletons: bool = False,
     strict: bool = False,
     partial: bool = False,
+    no_rules: bool = False,
     certificate: bool = False,
     params: Mapping[str, Any] | None = None,
     meta: str | Path | None = None,
@@ -56,7 +57,7 @@ def suppress(
         table says, if not given.
     config : path
         A TOML file with any of method, params, cost, time, steps, seed, threads, protect_secondaries, singletons,
-        strict and partial; what the call gives wins.
+        strict, partial and no_rules; what the call gives wins.
     time : float
         Seconds of search, 10 by default.
     steps : int
@@ -78,7 +79,10 @@ def suppress(
     strict : bool
         Levels must be exceeded, and not just reached.
     partial : bool
-        Go on where some unsafe cells cannot be protected, and say which; without it nothing is handed out then.
+        Go on where some unsafe cells cannot be protected, and say which; without it nothing is handed out then. The
+        record of such a release says that it is partial and not verified.
+    no_rules : bool
+        Take a table that has no unsafe cell although no rule was ever applied to it as one that is safe.
     certificate : bool
         Keep a certificate of the protection.
     params : mapping, optional
@@ -112,6 +116,7 @@ def suppress(
         singletons=singletons or said.get("singletons", False),
         strict=strict or said.get("strict", False),
         partial=partial or said.get("partial", False),
+        no_rules=no_rules or said.get("no_rules", False),
         certificate=certificate,
         meta=meta,
     )

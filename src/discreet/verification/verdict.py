@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,16 @@ class Audit:
 
     def __bool__(self) -> bool:
         return self.passed
+
+    def with_verdicts_of(self, other: Audit, cells: Ints) -> Audit:
+        """This audit with what another one of the same suppressed cells says of some of them."""
+        out = np.isin(self.cells, cells)
+        names = ("lower", "upper", "required_lower", "required_upper", "required_width", "verdict")
+        return replace(
+            self,
+            table=other.table,
+            **{name: np.where(out, getattr(other, name), getattr(self, name)) for name in names},
+        )
 
     def intervals(self) -> pl.DataFrame:
         """The attacker's interval of every suppressed cell, with what is required; internal."""

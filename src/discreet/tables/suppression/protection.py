@@ -22,7 +22,7 @@ from discreet.errors import InputError, PromiseNotKept
 from discreet.evolution.loop import Outcome
 from discreet.methods import make
 from discreet.release.evidence import evidence
-from discreet.release.suppressed import SuppressedTable
+from discreet.release.suppressed import SuppressedTable, note_partial
 from discreet.running import CheckpointFile, SearchOptions, describe_search, run, sign
 from discreet.tables.manual import read_cells
 from discreet.tables.primary import COSTS, costs
@@ -55,6 +55,7 @@ class Request:
     singletons: bool = False
     strict: bool = False
     partial: bool = False
+    no_rules: bool = False
     certificate: bool = False
     meta: str | Path | None = None
 
@@ -119,11 +120,12 @@ def suppress_cells(
     changes = None
     if previous is not None:
         changes = int(((released.status == SECONDARY) != (previous & (table.status != PRIMARY))).sum())
+    unprotected = verdict.failed
     read = tuple(Path(one) for one in (given, request.previous, request.meta) if isinstance(one, str | Path))
     released = released.but(cost=cost)
-    account = _account(released, secondary, verdict, bound, outcome, request, options.seed, lost, changes, read)
+    account = _account(released, secondary, verdict, bound, outcome, request, options.seed, unprotected, changes, read)
     total = float(cost[secondary].sum())
-    return SuppressedTable(released, secondary, total, verdict, bound, outcome.trace, account, read)
+    return SuppressedTable(released, secondary, total, verdict, bound, outcome.trace, account, read, unprotected)
 
 
 # Before the search.
@@ -133,9 +135,14 @@ def _read(given: Any, request: Request) -> tuple[Table, Floats]:
     """The table with what cells count in the search as their costs, and what they really cost."""
     table = table_from(given, request.meta)
     table.check()
+    if not len(table.primary) and "words" not in table.rules and not request.no_rules:
+        raise InputError(
+            f"{table.source}: no cell is unsafe, and no rule was ever applied to find out: nothing is known of it. Run "
+            "discreet primary first; if everything may be published, say --no-rules (no_rules=True)"
+        )
     table = table.but(status=np.where(table.status == SECONDARY, 0, table.status).astype(np.uint8))
     cost, weight = weigh(table, given, request.cost, request.prefer, request.avoid)
-    # A table without a rule has no unsafe cell to look for either: there is nothing to do, and that is an answer.
+    # Whoever says so needs no rule: there is nothing to do, and that is an answer.
     return table.but(cost=weight, rules={"words": {}, **table.rules}), cost
 
 
@@ -265,6 +272,9 @@ def _judge(
         verdict = _leave_unjudged(verdict, lost)
     if not verdict:
         raise PromiseNotKept(f"the pattern does not stand the audit, so it is refused.\n{verdict.summary()}")
+    if len(lost):
+        # Nothing protects them, and the verdict says so.
+        verdict = verdict.with_verdicts_of(audit(released, strict=request.strict), lost)
     return verdict
 
 
@@ -303,7 +313,7 @@ def _account(
     outcome: Outcome,
     request: Request,
     seed: int,
-    lost: Ints,
+    unprotected: Ints,
     changes: int | None,
     read: tuple[Path, ...],
 ) -> dict[str, Any]:
@@ -319,7 +329,7 @@ def _account(
             "secondary_count": len(secondary),
             "secondary_value": float(np.abs(table.value[secondary]).sum()),
             "published_share": 100.0 * float((~table.suppressed).mean()),
-            "unprotected_count": len(lost),
+            "unprotected_count": len(unprotected),
             "changes": changes,
         },
         bound=bound,
@@ -333,5 +343,5 @@ def _account(
             "columns": len(table.dimensions),
             "dialect": None,
         },
-        notes=table.notes,
+        notes=(*table.notes, *note_partial(table, unprotected)),
     )
