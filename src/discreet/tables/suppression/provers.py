@@ -200,7 +200,8 @@ class LinearProver:
         self.dual_ray = self._program.dual_ray if self.is_infeasible else None
         if status is not Status.OPTIMAL:
             return None
-        return unit * np.clip(np.bincount(self._order, self._sign * self._program.values, n), lo, hi)
+        found: Floats = np.clip(np.bincount(self._order, self._sign * self._program.values, n), lo, hi)
+        return found * unit
 
 
 class ConfinedProver:
