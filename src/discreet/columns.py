@@ -37,6 +37,7 @@ class TypeKeywords(TypedDict, total=False):
     nominal: Names
     ordinal: Orders
     date: Names
+    coarsen: Mapping[str, str] | None
 
 
 class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
@@ -62,6 +63,10 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
         Columns whose values are ordered categories, each with its order from lowest to highest.
     date : list of str
         Columns whose values are dates.
+    coarsen : mapping of str to str
+        Make the values of quasi-identifiers coarser on the way in: `prefix:2` keeps the first 2 characters of a code,
+        `icd.hrc:2` takes the second level below the total of a hierarchy file, `width:5` makes bands of 5 from 0, and
+        `auto` (or `icd.hrc:auto`) chooses the number of characters (or the level) that loses least.
     weights : mapping of str to float
         How much a quasi-identifier counts when records are compared; 1 where nothing is said.
     aggregate : mapping of str to str
@@ -206,7 +211,7 @@ def resolve(
     kinds = _read_kinds(columns.get("numeric"), columns.get("nominal"), columns.get("ordinal"), columns.get("date"))
     for name, kind, order in kinds:
         details.setdefault(name, {}).update(kind=kind, order=order)
-    for key, keyword in (("weight", "weights"), ("aggregate", "aggregate"), ("digits", "digits")):
+    for key, keyword in (("weight", "weights"), *((name, name) for name in ("aggregate", "digits", "coarsen"))):
         for name, value in _check_mapping(key, cast("Mapping[str, Any] | None", columns.get(keyword))).items():
             details.setdefault(name, {})[key] = value
     missing = columns.get("missing")

@@ -16,7 +16,7 @@ READING = ("delimiter", "encoding", "decimal", "header", "sheet")
 # The TOML word and the name it has inside.
 DETAILS = {
     "role": "role", "type": "kind", "order": "order", "weight": "weight",
-    "aggregate": "aggregate", "missing": "missing", "digits": "digits",
+    "aggregate": "aggregate", "missing": "missing", "digits": "digits", "coarsen": "coarsen",
 }  # fmt: skip
 _TYPES: dict[str, tuple[type, ...]] = {
     "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
@@ -26,7 +26,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),
-    "digits": (int,),
+    "digits": (int,), "coarsen": (str,),
 }  # fmt: skip
 
 

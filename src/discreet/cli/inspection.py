@@ -37,6 +37,8 @@ def inspect(
         Columns whose values are ordered categories, as 'size=small<medium<large'.
     date
         Columns whose values are dates.
+    coarsen
+        Columns to look at as if they were coarsened, as in `protect`: zip=prefix:2, icd=icd.hrc:2 or age=width:5.
     toml
         Also write a configuration to review, for `discreet protect --config`. Roles stand in it as comments, so that it
         is refused until you have decided on each of them.

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     Weights = dict[str, float] | None
     Aggregates = dict[str, str] | None
     Digits = dict[str, int] | None
+    Coarsenings = dict[str, str] | None
     Params = dict[str, str] | None
     Pair = tuple[int, float] | None
     Groups = Path | list[list[str]] | None
@@ -87,6 +88,7 @@ else:
     Weights = Annotated[list[Any] | None, option(_read_pairs(float, "column=number"), "COLUMN=NUMBER")]
     Aggregates = Annotated[list[Any] | None, option(_read_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
     Digits = Annotated[list[Any] | None, option(_read_pairs(int, "column=digits"), "COLUMN=DIGITS")]
+    Coarsenings = Annotated[list[Any] | None, option(_read_pairs(str, "column=how"), "COLUMN=HOW")]
     Params = Annotated[list[Any] | None, option(_read_pairs(str, "parameter=value"), "NAME=VALUE")]
     Pair = Annotated[Any, option(_read_pair, "N,K")]
     Groups = Annotated[list[Any] | None, option(_read_groups, "GROUPS")]
@@ -151,6 +153,10 @@ class ColumnOptions(Options):
     ----------
     ordinal
         Columns whose values are ordered categories, as 'size=small<medium<large'.
+    coarsen
+        Make the values of quasi-identifiers coarser on the way in: zip=prefix:2 keeps the first 2 characters of a code,
+        icd=icd.hrc:2 takes the second level below the total of a hierarchy file, age=width:5 makes bands of 5 from 0,
+        and zip=auto (or icd=icd.hrc:auto) chooses the number of characters (or the level) that loses least.
     weights
         How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
     aggregate
@@ -169,6 +175,7 @@ class ColumnOptions(Options):
     nominal: Columns = None
     ordinal: Orders = None
     date: Columns = None
+    coarsen: Coarsenings = None
     weights: Annotated[Weights, Parameter(name="--weight")] = None
     aggregate: Aggregates = None
     digits: Digits = None
@@ -184,12 +191,15 @@ class TypeOptions(Options):
     ----------
     ordinal
         Quasi-identifiers whose values are ordered categories, as 'size=small<medium<large'.
+    coarsen
+        Quasi-identifiers that are coarsened, as in `protect`: zip=prefix:2, icd=icd.hrc:2 or age=width:5.
     """
 
     numeric: Columns = None
     nominal: Columns = None
     ordinal: Orders = None
     date: Columns = None
+    coarsen: Coarsenings = None
 
 
 @Parameter(name="*")

@@ -45,6 +45,8 @@ class Attribute:
         Whether all numbers are whole.
     weight, aggregate, missing, digits
         As declared, or the default.
+    fine : Attribute, optional
+        Of a coarsened attribute: what it was before, to measure what is lost.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Attribute:
     aggregate: str = "mean"
     missing: str = "separate"
     digits: int | None = None
+    fine: Attribute | None = None
 
     def round_values(self, values: Values) -> Values:
         """Released values as they will stand in the column: rounded to its digits, its days or its type."""

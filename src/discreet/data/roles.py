@@ -35,6 +35,7 @@ class Declaration:
     aggregate: str | None = None
     missing: str | None = None
     digits: int | None = None
+    coarsen: str | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,10 @@ def _add_details(column: Declaration, said: Mapping[str, Any]) -> Declaration:
         raise InputError(f"{where}: weight must be a number of at least 0, not {column.weight!r}")
     if column.digits is not None and not (_is(column.digits, Integral) and -18 <= column.digits <= 18):
         raise InputError(f"{where}: digits must be a whole number between -18 and 18, not {column.digits!r}")
+    if column.coarsen is not None and not isinstance(column.coarsen, str):
+        raise InputError(f"{where}: coarsen must be a text, such as 'prefix:2'")
+    if column.coarsen is not None and column.role != "quasi":
+        raise InputError(f"{where}: only quasi-identifiers can be coarsened; it is {column.role}")
     if column.order is not None and len(set(column.order)) < len(column.order):
         raise InputError(f"{where}: a category stands twice in its order")
     return column

@@ -42,6 +42,8 @@ def inspect(
         Columns whose values are ordered categories, each with its order from lowest to highest.
     date : list of str
         Columns whose values are dates.
+    coarsen : mapping of str to str
+        Columns to look at as if they were coarsened, as in `protect`: prefix:2, icd.hrc:2 or width:5.
     config : path
         A TOML file of a protection, for roles, types and how the file is read; what the call gives wins.
     progress : callable
@@ -60,8 +62,10 @@ def inspect(
     >>> import polars as pl, discreet
     >>> frame = pl.DataFrame({"age": [23, 23, 25, 61, 61, 66], "town": list("aabccc")})
     >>> found = discreet.inspect(frame)
-    >>> [(column.name, column.levels, column.proposal.role) for column in found.columns]
-    [('age', 4, 'quasi'), ('town', 3, 'quasi')]
+    >>> [column.levels for column in found.columns]
+    [4, 3]
+    >>> print(found.columns[0].proposal.role)
+    quasi
     >>> found.risk[2], found.risk[3]
     (2, 6)
     """

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.coarsening import coarsen
 from discreet.columns import resolve
 from discreet.configuration import Config
 from discreet.data.dataset import Dataset
 from discreet.data.profile import Profile, profile
 from discreet.data.proposals import Proposal, propose
-from discreet.data.roles import REST, Declarations
+from discreet.data.roles import REST, Declaration, Declarations
 from discreet.data.toml import write_key, write_value
 from discreet.measures.risk import class_ids
 from discreet.text import WIDTH, count, entry, printable
@@ -199,7 +200,7 @@ def look(
     columns = []
     for number, name in enumerate(names):
         tell("counting", number / len(names))
-        counted = profile(dataset, declared[name])
+        counted = profile(*_read_as_declared(dataset, declared[name]))
         columns.append(Column(**vars(counted), proposal=propose(counted)))
     decided = declared.names("quasi") if quasi or said.roles.get("quasi") else []
     chosen = decided or [column.name for column in columns if column.proposal.role == "quasi"]
@@ -230,6 +231,11 @@ def _declare(dataset: Dataset, said: Config, quasi: Sequence[str], types: Mappin
     elif quasi:
         roles["quasi"] = list(quasi)
     return resolve(dataset.frame.columns, said, named=dataset.named, hint=dataset.hint, **roles, **types)
+
+
+def _read_as_declared(dataset: Dataset, said: Declaration) -> tuple[Dataset, Declaration]:
+    """The data and the declaration of a column, coarsened if that says so."""
+    return (dataset, said) if said.coarsen is None else coarsen(dataset, said)[:2]
 
 
 def _risk(columns: Sequence[NDArray[np.float64]]) -> dict[int, int]:

@@ -36,6 +36,11 @@ def information_loss(attributes: Sequence[Attribute], released: Sequence[Values]
     embedding, _ = embed([replace(attribute, weight=1.0) for attribute in attributes])
     for axis, attribute, after in zip(embedding.axes, attributes, released, strict=True):
         known = ~np.isnan(attribute.values)
+        if attribute.fine is not None:
+            sse, sst = _coarse_sums(attribute, attribute.fine, after)
+            parts[axis.name] = 100.0 * sse / sst if sst > 0 else 0.0
+            sse_all, sst_all = sse_all + attribute.weight * sse, sst_all + attribute.weight * sst
+            continue
         x = np.zeros((int(known.sum()), axis.width))
         y = np.zeros_like(x)
         axis.place(attribute.values[known], x)
@@ -44,6 +49,40 @@ def information_loss(attributes: Sequence[Attribute], released: Sequence[Values]
         parts[axis.name] = 100.0 * sse / sst if sst > 0 else 0.0
         sse_all, sst_all = sse_all + attribute.weight * sse, sst_all + attribute.weight * sst
     return (100.0 * sse_all / sst_all if sst_all > 0 else 0.0), parts
+
+
+def _coarse_sums(attribute: Attribute, fine: Attribute, after: Values) -> tuple[float, float]:
+    """SSE and SST of coarse values against the values as they came in.
+
+    A coarse value stands at the mean of the records that have it in the original. A category that is none of theirs is
+    as far away as one of its own.
+    """
+    known = ~np.isnan(attribute.values)
+    own, released, x = attribute.values[known].astype(np.int64), after[known], fine.values[known]
+    gone = np.isnan(released)
+    coarse = np.where(gone, 0, released).astype(np.int64)
+    sizes = np.bincount(own, minlength=int(max(own.max(), coarse.max())) + 1)
+    if fine.categories is None:
+        spread = float(np.var(x))
+        if spread == 0:
+            return 0.0, 0.0
+        means = np.bincount(own, weights=x, minlength=len(sizes)) / np.maximum(sizes, 1)
+        at = np.where(gone | (sizes[coarse] == 0), x.mean(), means[coarse])
+        return float(np.sum((x - at) ** 2)) / spread, float(len(x))
+    codes = x.astype(np.int64)
+    counts = np.bincount(codes)
+    shares = counts / len(codes)
+    rest = 1.0 - float(np.sum(shares**2))
+    if rest <= 0:
+        return 0.0, 0.0
+    # Of each coarse category the squared length of its mean: the sum of the squared shares within it.
+    home = np.zeros(len(counts), np.int64)
+    home[codes] = own
+    within = np.bincount(home, weights=counts.astype(float) ** 2, minlength=len(sizes))
+    lengths = np.where(sizes > 0, within / np.maximum(sizes, 1.0) ** 2, 1.0)
+    share = np.where(coarse == own, counts[codes] / np.maximum(sizes[coarse], 1.0), 0.0)
+    distances = np.where(gone, 1.0 - 2.0 * shares[codes] + (1.0 - rest), 1.0 - 2.0 * share + lengths[coarse])
+    return float(distances.sum()) / rest, float(len(codes))
 
 
 Numbers = NDArray[np.float64]

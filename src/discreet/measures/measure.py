@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import Names, TypeKeywords, as_names, resolve, sort_keywords, takes
-from discreet.configuration import load
+from discreet.configuration import Config, load
 from discreet.errors import InputError
 from discreet.measures.choices import ALL, Choices, LinkageKeywords, parse_measures
 from discreet.text import silent
@@ -127,6 +127,9 @@ def measure(
         Quasi-identifiers whose values are ordered categories, each with its order from lowest to highest.
     date : list of str
         Quasi-identifiers whose values are dates.
+    coarsen : mapping of str to str
+        Quasi-identifiers that the release has in a coarser form, as in `protect`: prefix:2, icd.hrc:2 or width:5. The
+        record of a release says it, but for the place of a hierarchy file.
     config : path
         The TOML file of the protection, for roles and types; what the call gives wins.
     sample : int
@@ -170,6 +173,7 @@ def measure(
         released = read_recorded(Path(released), output)
     after = accept(released, "the release")
     shared = [name for name in before.frame.columns if name in after.frame.columns and name != key]
+    types["coarsen"] = _coarsened(after, said) | dict(types.get("coarsen") or {})
     roles = _roles(said, quasi, confidential, shared, key)
     declared = _declare(before, said, roles, types)
     names = declared.names("quasi")
@@ -206,6 +210,15 @@ def _roles(said: Any, quasi: Names, confidential: Names, shared: list[str], key:
     return {"quasi": named, "confidential": held, "ignore": ["rest"]}
 
 
+def _coarsened(after: Dataset, said: Config) -> dict[str, str]:
+    """How the columns of a release of ours were coarsened, by its record, where no configuration says it."""
+    from discreet.data.files import record_of
+
+    output = record_of(after.source.path) if after.source else None
+    recorded = (output or {}).get("coarsened", {})
+    return {name: how for name, how in recorded.items() if "coarsen" not in said.details.get(name, {})}
+
+
 def _declare(before: Dataset, said: Any, roles: dict[str, list[str]], types: dict[str, Any]) -> Declarations:
     columns: Any = {**roles, **types, "missing": "separate"}
     return resolve(before.frame.columns, replace(said, roles={}), named=before.named, **columns)
@@ -213,14 +226,15 @@ def _declare(before: Dataset, said: Any, roles: dict[str, list[str]], types: dic
 
 def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) -> tuple[Pair, list[str]]:
     """Read the attributes of both files, the release in the order of the original."""
-    from discreet.data.attributes import read_confidential, read_pair
+    from discreet.coarsening import read_coarsened_pair
+    from discreet.data.attributes import read_confidential
     from discreet.measures.pair import Pair
 
     attributes, released, confidential = [], [], []
     assumed: dict[str, list[str]] = {}
     noted: list[str] = []
     for name in declared.names("quasi"):
-        attribute, values, assumption, note = read_pair(before, after, declared[name])
+        attribute, values, assumption, note = read_coarsened_pair(before, after, declared[name])
         noted += [note] if note else []
         attributes.append(attribute)
         released.append(values[rows])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -11,7 +12,12 @@ from discreet.configuration import load
 from discreet.text import silent
 
 if TYPE_CHECKING:
+    from discreet.data.roles import Declarations
+    from discreet.microdata.options import Settings
     from discreet.release.release import Release
+
+# The method by which levels of coarsening are compared before the search begins: about the quickest, on any data.
+QUICK = "tour"
 
 
 @takes(ColumnKeywords, SearchKeywords)
@@ -71,6 +77,7 @@ def protect(
     >>> release.data["age"].to_list()
     [24.0, 24.0, 24.0, 63.0, 63.0, 63.0]
     """
+    from discreet.coarsening import choose_levels
     from discreet.data.dataset import accept
     from discreet.data.groupings import parse_groups
     from discreet.microdata.classes import attribute_groups
@@ -98,14 +105,13 @@ def protect(
     groups = (
         parse_groups(said.grouping, names, f"{config}: grouping") if grouping is None else parse_groups(grouping, names)
     )
-    attributes, notes = read_attributes(dataset, declarations)
-    return release_of(
-        dataset,
-        declarations,
-        attributes,
-        attribute_groups(dataset, attributes, groups, declarations.names("by"), settings.k),
-        settings,
-        notes,
-        tell,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
-    )
+
+    def make(declarations: Declarations, settings: Settings, **more: Any) -> Release:
+        attributes, notes = read_attributes(dataset, declarations)
+        classes = attribute_groups(dataset, attributes, groups, declarations.names("by"), settings.k)
+        return release_of(dataset, declarations, attributes, classes, settings, notes + chosen, tell, **more)
+
+    chosen: list[str] = []
+    quick = replace(settings, method=QUICK, params={}, measures="none", bound=False)
+    declarations, chosen = choose_levels(dataset, declarations, lambda said: make(said, quick).measures["il"])
+    return make(declarations, settings, checkpoint=None if checkpoint is None else Path(checkpoint))

@@ -10,9 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.coarsening import read_coarsened
 from discreet.columns import ColumnKeywords, resolve
 from discreet.configuration import Config
-from discreet.data.attributes import Attribute, Values, read_attribute, read_confidential
+from discreet.data.attributes import Attribute, Values, read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
 from discreet.data.roles import Declarations
@@ -40,7 +41,7 @@ def read_attributes(dataset: Dataset, declarations: Declarations) -> tuple[list[
     attributes = []
     assumed: dict[str, list[str]] = {}
     for name in declarations.names("quasi"):
-        attribute, assumption = read_attribute(dataset, declarations[name])
+        attribute, assumption = read_coarsened(dataset, declarations[name])
         attributes.append(attribute)
         assumed.setdefault(assumption, []).append(name)
     return attributes, [*dataset.notes, *(f"{what}: {', '.join(names)}" for what, names in assumed.items() if what)]
@@ -184,6 +185,7 @@ def parameters(
             }
             columns[said.name] |= {"order": list(said.order)} if said.order else {}
             columns[said.name] |= {} if said.digits is None else {"digits": said.digits}
+            columns[said.name] |= {} if said.coarsen is None else {"coarsen": Path(said.coarsen).name}
     return {
         "k": settings.k,
         "missing": settings.missing,

@@ -119,6 +119,10 @@ def evidence_of_measures(found: Measures, before: Source, after: Source) -> dict
     )
 
 
+# What the record says of the file.
+PUBLISHED = ("file", "format", "dialect", "sha256", "records", "columns", "order", "coarsened")
+
+
 def _plain(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if part is None else dict(part)
 
@@ -165,7 +169,7 @@ def _record(account: Mapping[str, Any], measures: Mapping[str, float], notes: Se
         "measures": dict(measures),
         "verified": account["verification"]["passed"],
         "notes": list(notes),
-        "output": {key: output[key] for key in ("file", "format", "dialect", "sha256", "records", "columns", "order")},
+        "output": {key: output[key] for key in PUBLISHED if key in output},
     }
 
 

@@ -138,6 +138,8 @@ class Release:
             frame = frame.with_columns(
                 column for name, column in self._source.coded.items() if columns[name]["role"] == "confidential"
             )
+        said = self.evidence["parameters"]["columns"]
+        coarsened = {name: how["coarsen"] for name, how in said.items() if "coarsen" in how}
         rows = sort_order(frame) if order == "sorted" else None
         frame = frame if rows is None else frame[rows]
         with AtomicFiles(files.values(), force=force) as atomic:
@@ -153,7 +155,8 @@ class Release:
                     "order": order,
                     "row_map": files["row map"].name if row_map else None,
                     "dialect": _dialect(format_name, self._source),
-                },
+                }
+                | ({"coarsened": coarsened} if coarsened else {}),
             }
             write_json(record(account), atomic.temporary(files["record"]))
             write_json(account, atomic.temporary(files["evidence"]))
