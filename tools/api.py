@@ -29,11 +29,12 @@ METHODS = """By name, with `method=` and `params=`. [Methods](methods.md), [Grou
 """
 # In the order of the walk.
 VERBS = [
-    "inspect", "protect", "refine", "group", "partition", "measure", "verify",
+    "inspect", "plan", "protect", "refine", "group", "partition", "measure", "verify",
     "tabulate", "primary", "suppress", "audit",
 ]  # fmt: skip
 RESULTS = [
     "discreet.measures.inspection.Inspection",
+    "discreet.microdata.planning.Plan",
     "discreet.release.release.Release",
     "discreet.grouping.result.Grouping",
     "discreet.microdata.partition.Partition",

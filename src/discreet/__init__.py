@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.measures.inspect import inspect
     from discreet.measures.measure import measure
     from discreet.microdata.partition import partition
+    from discreet.microdata.plan import plan
     from discreet.microdata.protect import protect
     from discreet.microdata.refine import refine
     from discreet.tables.primary import primary
@@ -29,6 +30,7 @@ _VERBS = {
     "inspect": "discreet.measures.inspect",
     "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
+    "plan": "discreet.microdata.plan",
     "primary": "discreet.tables.primary",
     "protect": "discreet.microdata.protect",
     "refine": "discreet.microdata.refine",
@@ -47,6 +49,7 @@ __all__ = [
     "inspect",
     "measure",
     "partition",
+    "plan",
     "primary",
     "protect",
     "refine",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -23,6 +23,7 @@ from discreet.cli.options import (
     SearchFlags,
     documented_by,
 )
+from discreet.microdata.plan import plan
 from discreet.microdata.protect import protect as protect_verb
 from discreet.microdata.refine import refine as refine_verb
 
@@ -48,6 +49,7 @@ def protect(
     order: Literal["sorted", "kept"] | None = None,
     row_map: Path | None = None,
     evidence: Path | None = None,
+    dry_run: bool = False,
     console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
@@ -60,6 +62,9 @@ def protect(
     output
         The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
         and OUTPUT.evidence.json, which is internal.
+    dry_run
+        Do nothing and write nothing: print the roles, the promise, whether it can be kept, and about how much memory
+        and time it would take. What the run would refuse is refused here.
     grouping
         Groups of quasi-identifiers, as 'age,income;region' or in a TOML file with groups = [["age", "income"],
         ["region"]]: the records are grouped for each anew, and at least k share each combination within a group of
@@ -75,19 +80,19 @@ def protect(
         Another place for the evidence than OUTPUT.evidence.json.
     """
 
+    given: Any = {
+        "k": k,
+        "grouping": grouping,
+        "method": method,
+        "params": params,
+        "bound": bound or None,
+        "measures": measures,
+        **columns.given(),
+        **search.given(),
+    }
+
     def make(report: Reporter) -> Release:
-        return protect_verb(
-            reading.read(data, config=search.config),
-            k=k,
-            grouping=grouping,
-            method=method,
-            params=params,
-            bound=bound or None,
-            measures=measures,
-            progress=report,
-            **columns.given(),
-            **search.given(),
-        )
+        return protect_verb(reading.read(data, config=search.config), progress=report, **given)
 
     read = {
         "the input itself": data,
@@ -95,6 +100,15 @@ def protect(
         "the grouping": grouping if isinstance(grouping, Path) else None,
         "the checkpoint": search.checkpoint,
     }
+    if dry_run:
+        from discreet.cli.progress import Reporter
+        from discreet.release.evidence import as_json
+
+        _refuse_early(output, read, row_map=row_map, evidence=evidence, console=console)
+        with Reporter(quiet=console.quiet) as report:
+            found = plan(reading.read(data, config=search.config), progress=report, **given)
+        print(as_json(found.as_dict()) if console.json else found.summary())
+        return 0
     return _publish(make, output, read, order=order, row_map=row_map, evidence=evidence, console=console)
 
 
@@ -180,15 +194,9 @@ def _publish(
 ) -> int:
     """Make a release and write it; what would fail at the end is refused before the work begins."""
     from discreet.cli.progress import Reporter
-    from discreet.data.files import check_writable_format
-    from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.evidence import as_json
-    from discreet.release.release import files_of
 
-    check_writable_format(output)
-    files = files_of(output, row_map=row_map, evidence=evidence)
-    AtomicFiles(files.values(), force=console.force)
-    spare(files.values(), dict(read))
+    _refuse_early(output, read, row_map=row_map, evidence=evidence, console=console)
     with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         release = make(report)
@@ -199,3 +207,17 @@ def _publish(
     if not console.quiet:
         print(release.summary(written), file=sys.stderr)
     return 0
+
+
+def _refuse_early(
+    output: Path, read: Mapping[str, Path | None], *, row_map: Path | None, evidence: Path | None, console: Console
+) -> None:
+    """Refuse what would fail at the end before the work begins."""
+    from discreet.data.files import check_writable_format
+    from discreet.release.atomic import AtomicFiles, spare
+    from discreet.release.release import files_of
+
+    check_writable_format(output)
+    files = files_of(output, row_map=row_map, evidence=evidence)
+    AtomicFiles(files.values(), force=console.force)
+    spare(files.values(), dict(read))

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords, sort_keywords, takes
-from discreet.configuration import load
 from discreet.text import silent
 
 if TYPE_CHECKING:
-    from discreet.data.roles import Declarations
-    from discreet.microdata.options import Settings
     from discreet.release.release import Release
-
-# The method by which levels of coarsening are compared before the search begins: about the quickest, on any data.
-QUICK = "tour"
 
 
 @takes(ColumnKeywords, SearchKeywords)
@@ -77,41 +69,9 @@ def protect(
     >>> release.data["age"].to_list()
     [24.0, 24.0, 24.0, 63.0, 63.0, 63.0]
     """
-    from discreet.coarsening import choose_levels
-    from discreet.data.dataset import accept
-    from discreet.data.groupings import parse_groups
-    from discreet.microdata.classes import attribute_groups
-    from discreet.microdata.options import Settings
-    from discreet.microdata.protection import declare, read_attributes, release_of
+    from discreet.microdata.preparation import prepare
 
     columns, search = sort_keywords(protect, keywords, ColumnKeywords, SearchKeywords)
-    config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
+    options = {"k": k, "method": method, "params": params, "bound": bound, "measures": measures}
     tell = progress or silent
-    said = load(config)
-    settings = Settings.settle(
-        said,
-        k=k,
-        missing=columns.get("missing"),
-        method=method,
-        params=params,
-        bound=bound,
-        measures=measures,
-        **search,
-    )
-    tell("reading", 0.0)
-    dataset = accept(data, **said.reading)
-    declarations = declare(dataset, said, **columns)
-    names = declarations.names("quasi")
-    groups = (
-        parse_groups(said.grouping, names, f"{config}: grouping") if grouping is None else parse_groups(grouping, names)
-    )
-
-    def make(declarations: Declarations, settings: Settings, **more: Any) -> Release:
-        attributes, notes = read_attributes(dataset, declarations)
-        classes = attribute_groups(dataset, attributes, groups, declarations.names("by"), settings.k)
-        return release_of(dataset, declarations, attributes, classes, settings, notes + chosen, tell, **more)
-
-    chosen: list[str] = []
-    quick = replace(settings, method=QUICK, params={}, measures="none", bound=False)
-    declarations, chosen = choose_levels(dataset, declarations, lambda said: make(said, quick).measures["il"])
-    return make(declarations, settings, checkpoint=None if checkpoint is None else Path(checkpoint))
+    return prepare(data, columns, search, grouping=grouping, tell=tell, **options).choose_levels(tell).release(tell)

@@ -30,7 +30,7 @@ def summarize_release(
     """The release in words."""
     given, measures, search = account["input"], account["measures"], account["search"]
     lines = [f"{given['file'] or 'frame'}: {given['records']:,} records protected, k = {promise.k}", ""]
-    lines += [*_columns(account["parameters"]["columns"]), *_groups(promise), ""]
+    lines += [*describe_columns(account["parameters"]["columns"]), *_groups(promise), ""]
     sizes = _range(measures["smallest_group"], measures["largest_group"])
     groups = f"{measures['groups']:,} {'group' if measures['groups'] == 1 else 'groups'} of {sizes} records"
     groups += " in all" if len(promise.groups) > 1 else ""
@@ -67,7 +67,8 @@ def summarize_release(
     return "\n".join(lines)
 
 
-def _columns(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def describe_columns(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The columns by their roles."""
     by_role: dict[str, list[str]] = {}
     for name, said in columns.items():
         by_role.setdefault(said["role"], []).append(name)

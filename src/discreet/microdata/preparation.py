@@ -1,0 +1,118 @@
+"""From the arguments of a call to data that can be protected: read, declared, coarsened, divided into classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.coarsening import choose_levels
+from discreet.configuration import load
+from discreet.data.attributes import Attribute
+from discreet.data.dataset import Dataset, accept
+from discreet.data.groupings import parse_groups
+from discreet.data.roles import Declarations
+from discreet.microdata.classes import AttributeGroup, attribute_groups
+from discreet.microdata.options import Settings
+from discreet.microdata.protection import declare, read_attributes, release_of
+from discreet.release.release import Release
+
+# The method by which levels of coarsening are compared before the search begins: about the quickest, on any data.
+QUICK = "tour"
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Data that can be protected, with all that was said of it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    declarations : Declarations
+        What its columns are.
+    groups : tuple of tuples of str
+        The groups of quasi-identifiers.
+    settings : Settings
+        k, method, and how to search.
+    checkpoint : Path, optional
+        Where the search is kept.
+    notes : tuple of str
+        What was chosen on the way.
+    """
+
+    dataset: Dataset
+    declarations: Declarations
+    groups: tuple[tuple[str, ...], ...]
+    settings: Settings
+    checkpoint: Path | None = None
+    notes: tuple[str, ...] = ()
+
+    def divide(self) -> tuple[list[Attribute], list[AttributeGroup], list[str]]:
+        """The quasi-identifiers, their groups with the classes of records, and what was assumed."""
+        attributes, notes = read_attributes(self.dataset, self.declarations)
+        by, k = self.declarations.names("by"), self.settings.k
+        return attributes, attribute_groups(self.dataset, attributes, self.groups, by, k), [*notes, *self.notes]
+
+    def release(self, tell: Callable[[str, float], None]) -> Release:
+        """Group, aggregate, verify and measure."""
+        attributes, groups, notes = self.divide()
+        return release_of(
+            self.dataset,
+            self.declarations,
+            attributes,
+            groups,
+            self.settings,
+            notes,
+            tell,
+            checkpoint=self.checkpoint,
+        )
+
+    def choose_levels(self, tell: Callable[[str, float], None]) -> Prepared:
+        """Settle the levels of coarsening that were left open, by the loss of quick releases."""
+        quick = replace(self, settings=replace(self.settings, method=QUICK, params={}, measures="none", bound=False))
+        declarations, notes = choose_levels(
+            self.dataset,
+            self.declarations,
+            lambda said: replace(quick, declarations=said, checkpoint=None).release(tell).measures["il"],
+        )
+        return replace(self, declarations=declarations, notes=(*self.notes, *notes))
+
+
+def prepare(
+    data: Any,
+    columns: Mapping[str, Any],
+    search: Mapping[str, Any],
+    *,
+    grouping: Any,
+    tell: Callable[[str, float], None],
+    **options: Any,
+) -> Prepared:
+    """Read the data and settle what was said of it, in the call or in a configuration.
+
+    Parameters
+    ----------
+    data : path or frame
+        The microdata.
+    columns, search : mapping
+        The column keywords and the search keywords of the call.
+    grouping : list of lists of str, Grouping or path
+        Groups of quasi-identifiers, or None.
+    tell : callable
+        Told the stage and how far along it is.
+    **options
+        Further settings: k, method, params, bound, measures; None where the call gives none.
+    """
+    config, checkpoint = search.get("config"), search.get("checkpoint")
+    said = load(config)
+    asked = {name: value for name, value in search.items() if name not in ("config", "checkpoint")}
+    settings = Settings.settle(said, missing=columns.get("missing"), **options, **asked)
+    tell("reading", 0.0)
+    dataset = accept(data, **said.reading)
+    declarations = declare(dataset, said, **columns)
+    names = declarations.names("quasi")
+    groups = (
+        parse_groups(said.grouping, names, f"{config}: grouping") if grouping is None else parse_groups(grouping, names)
+    )
+    return Prepared(dataset, declarations, groups, settings, None if checkpoint is None else Path(checkpoint))
