@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from discreet.evolution.checkpoint import Checkpoint, CheckpointDamaged, Checkpo
 from discreet.evolution.loop import Outcome, evolve
 from discreet.evolution.process import Process
 from discreet.evolution.stops import MaxSeconds, MaxSteps
+from discreet.kernels.compiling import search_clock
 
 DEFAULT_SECONDS = 10.0
 # How long a search goes on, in seconds, when making its first answer has used up the time.
@@ -117,24 +117,25 @@ def run(
     checkpoint : CheckpointFile, optional
         Where the search is kept, and goes on from.
     began : float, optional
-        What `time.perf_counter` said before the process was made, if making it is part of the search's time.
+        What `search_clock` said before the process was made, if making it is part of the search's time.
 
     Returns
     -------
     Outcome
         Steps, seconds since it began, why it stopped, and the trace.
     """
-    began = time.perf_counter() if began is None else began
-    left = max(options.time - (time.perf_counter() - began), INSTANT)
+    began = search_clock() if began is None else began
+    left = max(options.time - (search_clock() - began), INSTANT)
     stop = MaxSeconds(left) if options.steps is None else MaxSteps(options.steps)
     file = None if checkpoint is None else Checkpoint(checkpoint.path, checkpoint.signature)
     try:
-        outcome = evolve(process, stop, listeners=[lambda _moment, fraction: tell(fraction)], checkpoint=file)
+        listener = [lambda _moment, fraction: tell(fraction)]
+        outcome = evolve(process, stop, listeners=listener, checkpoint=file, clock=search_clock)
     except (CheckpointMismatch, CheckpointDamaged, OSError) as error:
         if checkpoint is None:
             raise
         raise InputError(f"{checkpoint.path}: {_explain(error, checkpoint.reasons)}") from None
-    return replace(outcome, seconds=time.perf_counter() - began)
+    return replace(outcome, seconds=search_clock() - began)
 
 
 def _explain(error: Exception, reasons: Mapping[str, str]) -> str:

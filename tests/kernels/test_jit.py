@@ -55,6 +55,16 @@ def test_a_stale_cache_is_not_unpickled(tmp_path: Path) -> None:
         file._load_index()
 
 
+def test_a_cache_that_is_kept_in_another_way_is_not_used(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """It could not be told that what a kernel calls has changed."""
+    monkeypatch.setattr(numba.core.dispatcher.Dispatcher, "enable_caching", lambda _self: None)
+    made = kernel(_twice_and_thrice.py_func)  # type: ignore[attr-defined]
+    assert not is_compiled(made)
+    with second_process({"no.such.module": [made]}):
+        assert made(2.0) == 10.0
+    assert is_compiled(made)
+
+
 def test_an_order_is_stable() -> None:
     keys = np.random.default_rng(0).integers(0, 5, 100).astype(float)
     assert stable_order(keys).tolist() == np.argsort(keys, kind="stable").tolist()
@@ -67,14 +77,14 @@ def test_nothing_is_started_for_what_is_compiled(monkeypatch) -> None:  # type: 
     _twice_and_thrice(1.0)
     assert is_compiled(_twice_and_thrice)
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    with second_process(["no.such.module"], [_twice_and_thrice]):
+    with second_process({"no.such.module": [_twice_and_thrice]}):
         pass
 
 
 def test_where_no_process_can_be_started_the_work_goes_on(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     done = False
-    with second_process(["no.such.module"], [kernel(lambda x: x)]):
+    with second_process({"no.such.module": [kernel(lambda x: x)]}):
         done = True
     assert done
 

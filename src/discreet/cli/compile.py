@@ -17,6 +17,8 @@ def compile_(*, quiet: bool = False) -> int:
     """
     from time import perf_counter
 
+    from discreet.kernels.compiling import compiling
+    from discreet.microdata.memetic.islands import rehearse_proof
     from discreet.microdata.memetic.memetic import Memetic
     from discreet.microdata.solving import warm_up
     from discreet.tables.suppression.warm_up import compile_all
@@ -27,6 +29,8 @@ def compile_(*, quiet: bool = False) -> int:
     method = Memetic()
     # Records whose optimum may be proven, many records, and so many that they are searched in blocks.
     warm_up(method, 2, 3, {100, 5_000, 10 * method.large})
+    with compiling():
+        rehearse_proof()
     compile_all()
     if not quiet:
         print(f"done in {perf_counter() - began:.0f} s")

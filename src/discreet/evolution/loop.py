@@ -45,6 +45,7 @@ def evolve(
     *,
     listeners: Iterable[Listener] = (),
     checkpoint: Checkpoint | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Outcome:
     """Advance a process, epoch by epoch, until there is a reason to stop.
 
@@ -60,6 +61,8 @@ def evolve(
         Told the moment and the progress in [0, 1], which never falls, after each epoch.
     checkpoint : Checkpoint, optional
         Where the run goes on from, and where it is kept.
+    clock : callable
+        Tells the seconds.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def evolve(
     """
     listeners = tuple(listeners)
     steps, trace = (0, Trace()) if checkpoint is None else checkpoint.restore(process)
-    start = time.perf_counter()
+    start = clock()
     moment = Moment(steps, 0.0, process.cost)
     trace.note(moment.steps, moment.seconds, moment.cost)
     fraction = 0.0
@@ -76,7 +79,7 @@ def evolve(
         # An interrupt before the first epoch waits for its end: there may be no answer yet.
         reason = "finished" if process.finished else stop(moment)
         for _ in process.epochs() if reason is None else ():
-            moment = moment.after(time.perf_counter() - start, process.cost)
+            moment = moment.after(clock() - start, process.cost)
             trace.note(moment.steps, moment.seconds, moment.cost)
             fraction = 1.0 if process.finished else max(fraction, stop.progress(moment))
             for listener in listeners:
@@ -88,7 +91,7 @@ def evolve(
                 break
         if checkpoint is not None:
             checkpoint.write(process, moment, trace)
-    return Outcome(moment.steps, time.perf_counter() - start, reason or "finished", trace.points)
+    return Outcome(moment.steps, clock() - start, reason or "finished", trace.points)
 
 
 class Interrupt:

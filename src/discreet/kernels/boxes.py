@@ -233,7 +233,8 @@ def _suppress(
     start = starts[count]
     if start + corners > found.size:
         wider = np.empty(2 * found.size + corners, np.int64)
-        wider[:start] = found[:start]
+        for place in range(start):  # to assign them at once takes a second to compile
+            wider[place] = found[place]
         found = wider
     for corner in range(corners):
         cells.hidden[box.cells[corner]] = True

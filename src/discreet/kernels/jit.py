@@ -15,6 +15,9 @@ import numba
 from numba.core import types
 from numba.core.registry import CPUDispatcher
 
+from discreet.kernels.compiling import compiling, search_clock, wait_for
+from discreet.kernels.linking import in_parts
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -32,6 +35,14 @@ class _Kernel(CPUDispatcher):
         plain: Any = types.unliteral
         named = {name: plain(given) for name, given in dict(kws).items()}
         return super().get_call_template(tuple(map(plain, args)), named)
+
+    def compile(self, sig: Any) -> Any:
+        """As numba does, but with what it calls as parts of it, and not if another process is about to have done it."""
+        with search_clock.pause():
+            wait_for(self)
+        target: Any = self.targetctx
+        with compiling(), in_parts(target.codegen()):
+            return super().compile(sig)
 
 
 class _Helper(_Kernel):
@@ -67,11 +78,16 @@ def _compiled(function: F, error_model: Literal["python", "numpy"]) -> F:
     options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "error_model": error_model}
     try:
         made: Any = numba.njit(cache=True, **options)(function)
-        # What is stale must not even be unpickled: it may name classes that are gone. The version is looked at before.
-        file = made._cache._cache_file
-        file._version, file._source_stamp = f"{file._version} {_SOURCES}", _SOURCES
     except RuntimeError:
         # Neither the installation nor the home of the user can be written to: compile anew in each process.
         made = numba.njit(**options)(function)
+    else:
+        # What is stale must not even be unpickled: it may name classes that are gone. The version is looked at before.
+        file: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
+        if hasattr(file, "_version") and hasattr(file, "_source_stamp"):
+            file._version, file._source_stamp = f"{file._version} {_SOURCES}", _SOURCES
+        else:
+            # This numba keeps its cache in another way, which cannot be told that what a kernel calls has changed.
+            made = numba.njit(**options)(function)
     made.__class__ = _Kernel
     return cast(F, made)

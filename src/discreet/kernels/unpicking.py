@@ -38,13 +38,14 @@ def unpick(
     array of ints
         The cells given away, in the order in which they follow.
     """
-    counts = np.zeros(starts.size - 1, np.int32)
+    counts, number = np.zeros(starts.size - 1, np.int32), 0
     for cell in range(hidden.size):
         if hidden[cell]:
+            number += 1
             for entry in range(by_starts[cell], by_starts[cell + 1]):
                 counts[by_relations[entry]] += 1
     unknown = hidden.copy()
-    found = np.empty(np.count_nonzero(hidden), np.int64)
+    found = np.empty(number, np.int64)
     known = 0
     for relation in range(counts.size):
         if counts[relation] == 1:

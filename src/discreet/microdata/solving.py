@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.evolution.process import Together
-from discreet.kernels.compiling import compiling
+from discreet.kernels.compiling import compiling, search_clock
 from discreet.kernels.partitions.groups import total_sse, within_sse
 from discreet.methods import make
 from discreet.microdata.classes import Classes
@@ -171,7 +170,7 @@ def solve(
     file = None
     if checkpoint is not None and method.searches:
         file = CheckpointFile(checkpoint, _signature(name, method, views, settings, start), CHECKPOINT_REASONS)
-    began = time.perf_counter()
+    began = search_clock()
     process = begin_parts(method, parts, settings, lambda fraction: tell("grouping", fraction), starts)
     outcome = run(process, settings, tell=lambda fraction: tell("grouping", fraction), checkpoint=file, began=began)
     labels = iter(process.answer())

@@ -174,6 +174,7 @@ compiled = lambda: {f"{m.__name__}.{n}": len(f.signatures) for m in modules for 
 islands.FIRST_REGION_CYCLE, islands.PROVABLE = 0, {3: (1000, 0)}
 method = Memetic(large=int(sys.argv[1]), cycle=2, growth=1.0)
 warm_up(method, 2, 3, {120})
+islands.rehearse_proof()
 before = compiled()
 points = np.random.default_rng(0).normal(size=(120, 2))
 for start in (None, np.arange(120) // 4):

@@ -527,3 +527,10 @@ def orient(
                 elif signs[other] != wanted:
                     networks[component[column]] = False
     return signs, networks
+
+
+def rehearse() -> None:
+    """Compile cuts, on two arcs between two nodes."""
+    tail, head, both = np.zeros(2, np.int64), np.ones(2, np.int64), np.ones(2)
+    one, level = np.zeros(1, np.int64), np.ones(1)
+    shortfalls(tail, head, -both, both, both, *adjacency(tail, head, 2), one, one + 1, level, level, 0.0)

@@ -13,7 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.flows.least_cost import Graph, Room, enough, forget, least_cost, put, shortfall
+from discreet.kernels.flows.least_cost import (
+    Graph,
+    Room,
+    enough,
+    forget,
+    graph_of,
+    least_cost,
+    put,
+    room_for,
+    shortfall,
+)
 from discreet.kernels.jit import helper, kernel
 from discreet.kernels.sorting import stable_order
 
@@ -338,3 +348,36 @@ def costliest_first(pattern: Pattern) -> Ints:
     for i in range(count):
         ordered[i] = cells[order[i]]
     return ordered
+
+
+def smallest_pattern() -> tuple[Graph, Room, Requirements, Pattern]:
+    """A requirement of one of three arcs between two nodes, to compile kernels on."""
+    nothing = np.zeros(3, np.int64)
+    graph = graph_of(nothing, np.ones(3, np.int64), np.full(3, -5.0), np.full(3, 5.0), 2)
+    requirements = Requirements(
+        np.zeros(1, np.int64), np.ones(1, np.int64), np.ones(1), np.array([0, -1, -1]), np.full(3, -1)
+    )
+    primary = np.array([True, False, False])
+    pattern = Pattern(
+        suppressed=primary.copy(),
+        primary=primary,
+        weight=np.ones(3),
+        price=np.zeros(3),
+        inside=np.zeros(3),
+        uses=nothing.copy(),
+        witness=np.full(3, -1),
+        first=np.full(1, -1),
+        size=np.zeros(1, np.int64),
+        pool=np.zeros(100, np.int64),
+        end=np.zeros(1, np.int64),
+    )
+    begin(graph, pattern, 1e-3)
+    return graph, room_for(graph), requirements, pattern
+
+
+def rehearse() -> None:
+    """Compile what makes patterns of networks and cleans them up."""
+    graph, room, requirements, pattern = smallest_pattern()
+    protect(graph, room, requirements, pattern, np.zeros(1, np.int64), 1e-3, 0.0)
+    clean(graph, room, requirements, pattern, costliest_first(pattern), 1e-3, 0.0, 0.75)
+    compact(pattern, 0.3)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.kernels.arrays import Words
-from discreet.kernels.flows.least_cost import Graph, Room, forget, graph_of, room_for
+from discreet.kernels.arrays import Ints, Words
+from discreet.kernels.flows.least_cost import Graph, Room
 from discreet.kernels.flows.patterns import (
     Pattern,
     Requirements,
-    begin,
     clean,
     compact,
     cost_of,
@@ -18,9 +17,10 @@ from discreet.kernels.flows.patterns import (
     price_of,
     protect,
     put_in,
+    smallest_pattern,
     users_of,
 )
-from discreet.kernels.jit import kernel
+from discreet.kernels.jit import helper, kernel
 from discreet.kernels.random import below, seeded, uniform
 
 
@@ -122,38 +122,20 @@ def ruin_and_repair(
             for cell in range(n):
                 if pattern.suppressed[cell] != suppressed[cell]:
                     put_in(graph, pattern, cell, suppressed[cell], charge)
-            pattern.uses[:] = uses
-            pattern.first[:] = first
-            pattern.size[:] = size
+            _overwrite(pattern.uses, uses)
+            _overwrite(pattern.first, first)
+            _overwrite(pattern.size, size)
     return cost, improved
 
 
+@helper
+def _overwrite(array: Ints, kept: Ints) -> None:
+    """Make an array what it was, one by one: assigning it takes a second to compile, for the words of an error."""
+    for place in range(array.size):
+        array[place] = kept[place]
+
+
 def rehearse() -> None:
-    """Compile what patterns of networks need, on three arcs between two nodes."""
-    nothing, charge, tolerance = np.zeros(3, np.int64), 1e-3, 0.0
-    graph = graph_of(np.zeros(3, np.int64), np.ones(3, np.int64), np.full(3, -5.0), np.full(3, 5.0), 2)
-    room = room_for(graph)
-    requirements = Requirements(
-        np.zeros(1, np.int64), np.ones(1, np.int64), np.ones(1), np.array([0, -1, -1]), np.full(3, -1)
-    )
-    primary = np.array([True, False, False])
-    pattern = Pattern(
-        suppressed=primary.copy(),
-        primary=primary,
-        weight=np.ones(3),
-        price=np.zeros(3),
-        inside=np.zeros(3),
-        uses=nothing.copy(),
-        witness=np.full(3, -1),
-        first=np.full(1, -1),
-        size=np.zeros(1, np.int64),
-        pool=np.zeros(100, np.int64),
-        end=np.zeros(1, np.int64),
-    )
-    begin(graph, pattern, charge)
-    protect(graph, room, requirements, pattern, np.zeros(1, np.int64), charge, tolerance)
-    ruin_and_repair(graph, room, requirements, pattern, seeded(0, 0), 2, 2, 0.1, charge, tolerance)
-    clean(graph, room, requirements, pattern, costliest_first(pattern), charge, tolerance, 0.75)
-    compact(pattern, 0.5)
-    forget(room, 0)
-    cost_of(pattern)
+    """Compile repairs, on three arcs between two nodes."""
+    graph, room, requirements, pattern = smallest_pattern()
+    ruin_and_repair(graph, room, requirements, pattern, seeded(0, 0), 2, 2, 0.1, 1e-3, 0.0)

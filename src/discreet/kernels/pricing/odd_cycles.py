@@ -116,3 +116,10 @@ def triangles(starts: Ints, targets: Ints, shares: Floats, limit: float) -> Ints
                     found.append(j)
                     found.append(last)
     return np.array(found).reshape((-1, 3))
+
+
+def rehearse() -> None:
+    """Compile the search for odd sets, on a triangle."""
+    starts, targets = np.arange(0, 7, 2), np.array([1, 2, 0, 2, 0, 1])
+    odd_cycles(starts, targets, np.full(6, 0.1), 1.0)
+    triangles(starts, targets, np.full(6, 0.5), 1.0)

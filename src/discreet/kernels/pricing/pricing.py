@@ -25,6 +25,7 @@ import numpy as np
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.jit import helper, kernel
 from discreet.kernels.sorting import stable_order
+from discreet.kernels.space.lists import near_sums
 
 
 class Prices(NamedTuple):
@@ -154,7 +155,8 @@ def lower(prices: Prices, k: int, records: Ints, threshold: float, budget: int, 
                 bound = min(bound, below)
                 if value < least:
                     least, lacking = value, size
-                    best[:] = group[0]
+                    for t in range(size):  # to assign the array at once takes a second to compile
+                        best[t] = group[0, t]
             if lacking == 0 or attempt == tries:
                 if bound < threshold:
                     prices.duals[record] += bound
@@ -403,6 +405,7 @@ def _sift(lists: Lists, level: int, count: int, q: int, limit: float) -> int:
 
 def rehearse() -> None:
     """Compile the search for groups, on four points."""
+    near_sums(np.arange(8.0).reshape(4, 2), 2, lambda _fraction: None)
     k, nothing = 2, np.zeros(0, np.int64)
     duals, groups = np.ones(4), np.zeros((8, 3), np.int64)
     prices = Prices(

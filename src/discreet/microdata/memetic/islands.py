@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from discreet.evolution.cycles import Cycles
 from discreet.evolution.parallel import mapped
 from discreet.evolution.process import Search, State, inside, part
-from discreet.kernels.compiling import second_process
+from discreet.kernels.compiling import Kernels, second_process
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.pool import clear, note, pooled
 from discreet.kernels.memetic.unions import anneal, room_for, slot_costs, slotted
@@ -21,7 +21,8 @@ from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.partitions.path import cut_order
 from discreet.kernels.partitions.tour import chain
 from discreet.kernels.partitions.vmdav import vmdav
-from discreet.kernels.pricing.pricing import price
+from discreet.kernels.pricing.odd_cycles import odd_cycles, triangles
+from discreet.kernels.pricing.pricing import all_below, lower, price
 from discreet.kernels.random import below, seeded
 from discreet.kernels.space.lists import neighbour_lists
 from discreet.microdata.memetic.regions import REGION_RECORDS, recombine
@@ -175,16 +176,14 @@ class Islands(Search[Labels]):
                 best, cost = child, _cost(self._points, child)
         return best
 
-    def rehearse(self, prove: bool) -> None:
-        """Do each kind of work once, so that it is compiled; that of the exact search if asked."""
+    def rehearse(self) -> None:
+        """Do each kind of work but proofs once, so that it is compiled."""
         for island in self._islands:
             self._anneal(island, heat=0.1)
         self._inherit(island.groups.labels for island in self._islands)
         if self._params.regions:
             self._recombine_regions()
         self.answer()
-        if prove:
-            _rehearse_proof()
 
     def _state(self) -> State:
         """The best partition, from which every island begins its cycle, the pools, and the proof."""
@@ -267,16 +266,20 @@ def can_be_proven(records: int, k: int) -> bool:
 
 
 def compile_kernels(points: Points, k: int, prove: bool) -> None:
-    """Compile what the constructions need, and in a second process what the islands need, and proofs if asked."""
-    kernels: dict[str, Callable[..., object]] = {"discreet.kernels.memetic.unions": anneal}
-    if prove:
-        kernels["discreet.kernels.pricing.pricing"] = price
-    with second_process(list(kernels), kernels.values()):
+    """Compile what the constructions need, in a second process what the islands need, and then what proofs need.
+
+    A proof begins after some cycles at the earliest, so the search does not wait for its kernels before it begins.
+    """
+    later: Kernels = {
+        "discreet.kernels.pricing.pricing": [price, lower, all_below],
+        "discreet.kernels.pricing.odd_cycles": [odd_cycles, triangles],
+    }
+    with second_process({"discreet.kernels.memetic.unions": [anneal]}, later if prove else {}):
         _constructions(points, k, Run())
         neighbour_lists(points, 1)
 
 
-def _rehearse_proof() -> None:
+def rehearse_proof() -> None:
     """Prove an optimum for which all that an exact search can do is needed, branch and bound too."""
     proof = Exact().search(np.random.default_rng(0).normal(size=(16, 8)), 3, Run())
     for _ in proof.epochs():  # 27

@@ -106,4 +106,4 @@ class Memetic(IslandParameters, Method):
         if not all(in_blocks):
             prove = any(can_be_proven(size, k) for size in sizes)
             compile_kernels(points, 2, prove)
-            self._islands(points, 2, Run()).rehearse(prove)
+            self._islands(points, 2, Run()).rehearse()

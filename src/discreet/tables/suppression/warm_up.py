@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.kernels.compiling import compiling, second_process
+from discreet.kernels.compiling import Kernels, compiling, second_process
+from discreet.kernels.flows.circulation import shortfalls
+from discreet.kernels.flows.patterns import clean, protect
 from discreet.kernels.flows.repairs import ruin_and_repair
-from discreet.kernels.random import seeded
+from discreet.kernels.random import below, seeded, uniform
 from discreet.tables.suppression.boxes import Boxes, Branches
 from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.exact.branch_and_cut import Exact
-from discreet.tables.suppression.exact.separation import separator_of
 from discreet.tables.suppression.lattice import lattice_of
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, problem_of, settle_ranges
@@ -30,29 +31,42 @@ def warm_up(problem: Problem) -> None:
                 _compile_boxes(on_lattice, not on_lattice and len(part) >= SIZE_CLASSES.large)
 
 
-def _compile_flows() -> None:
-    """What networks need."""
+def _compile_flows() -> NetworkPattern:
+    """What the first patterns of networks need; what repairs and proofs need is compiled while these are made."""
+    later: Kernels = {
+        "discreet.kernels.flows.repairs": [ruin_and_repair],
+        "discreet.kernels.flows.circulation": [shortfalls],
+    }
     small = problem_of(_small(2))
-    with second_process(["discreet.kernels.flows.repairs"], [ruin_and_repair]):
+    with second_process({"discreet.kernels.flows.patterns": [protect, clean]}, later):
         settle_ranges(small)
-        separator_of(small).lacking(np.ones(len(small)))
     pattern = NetworkPattern(small)
     pattern.protect(np.arange(small.requirements, dtype=np.int64))
     pattern.clean()
-    pattern.improve(seeded(0, 0), 2, 2, 0.1)
-    next(Exact(small, pattern.twin(), pattern.suppressed, np.empty(0, dtype=np.int64)).epochs(), None)
+    return pattern
+
+
+def _compile_repairs(pattern: NetworkPattern) -> None:
+    """What repairs and proofs need."""
+    state = seeded(0, 0)
+    pattern.improve(state, 2, 2, 0.1)
+    below(state, 2)
+    uniform(state)
+    assert pattern.cost >= 0.0
+    nothing = np.empty(0, dtype=np.int64)
+    next(Exact(pattern.problem, pattern.twin(), pattern.suppressed, nothing).epochs(), None)
 
 
 def compile_all() -> None:
     """Compile the kernels that any problem may ask for."""
     with compiling():
-        _compile_flows()
+        _compile_repairs(_compile_flows())
         _compile_boxes(with_lattice=True, with_branches=True)
 
 
 def _compile_boxes(with_lattice: bool, with_branches: bool) -> None:
     """What patterns need that are built by linear programs: boxes, and more where there are many columns."""
-    small = problem_of(_small(3))
+    small, _ = settle_ranges(problem_of(_small(3)))
     order, suppressed = small.by_level(), small.primary.copy()
     Boxes(small).protect(suppressed, Certificates(len(small), small.requirements), order)
     lattice = lattice_of(small) if with_lattice else None
