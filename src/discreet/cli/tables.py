@@ -20,11 +20,24 @@ def _read_parts(_type: Any, tokens: Sequence[Token]) -> list[list[str]]:
     return [split(_type, [token]) for token in tokens]
 
 
+def _read_totals(_type: Any, tokens: Sequence[Token]) -> str | dict[str, str]:
+    """`--total All`, or for each dimension its own: `--total region=All --total size=T`."""
+    items = split(_type, tokens)
+    if len(items) == 1 and "=" not in items[0]:
+        return items[0]
+    pairs = [item.partition("=") for item in items]
+    if not all(found for _, found, _ in pairs):
+        raise ValueError("expected one code, or COLUMN=CODE for each dimension")
+    return {name.strip(): code.strip() for name, _, code in pairs}
+
+
 if TYPE_CHECKING:
     from discreet.tabular.table import Table
 
     Parts = list[list[str]] | None
+    Totals = str | dict[str, str] | None
 else:
+    Totals = Annotated[list[Any] | None, option(_read_totals, "CODE")]
     Parts = Annotated[list[Any] | None, option(_read_parts, "COLUMNS")]
 
 
@@ -107,6 +120,12 @@ def primary(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    by: Columns = None,
+    value: str | None = None,
+    count: str | None = None,
+    max: Columns = None,  # noqa: A002 - the option's name
+    total: Totals = None,
+    decimals: int | None = None,
     p: float | None = None,
     q: float | None = None,
     coalition: int = 1,
@@ -122,13 +141,23 @@ def primary(
     meta: Path | None = None,
     force: bool = False,
     quiet: bool = False,
+    reading: Reading = DETECT,
 ) -> int:
     """Command.
 
     Parameters
     ----------
     table
-        The table: a file of discreet tabulate (.parquet, .csv), .tab or .jj.
+        The table: a file of discreet tabulate (.parquet, .csv), .tab or .jj. With --by, any file with a row for each
+        cell, summed up by whomever.
+    by
+        For cells that are summed up already: a column of codes, with its hierarchies, as ACTIVITY@act.hrc; the option
+        again for each dimension.
+    max
+        With --by, the column of the largest contribution; or several, as MAX1,MAX2, the largest first.
+    total
+        With --by, the code of the total; or of each dimension, as region=All, the option again for each. By default
+        "Total", or the one code that the hierarchy of a dimension does not list.
     output
         The table with its unsafe cells: .parquet, .csv, .jj or .tab. It is internal.
     dominance
@@ -148,7 +177,13 @@ def primary(
     with Reporter(quiet=quiet) as report:
         report("judging", 0.0)
         flagged = primary_verb(
-            table,
+            reading.read(table) if by else table,
+            by=by,
+            value=value,
+            count=count,
+            max=max,
+            total=total,
+            decimals=decimals,
             p=p,
             q=q,
             coalition=coalition,

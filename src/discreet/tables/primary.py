@@ -21,6 +21,12 @@ COSTS = ("value", "count", "unit", "log")
 def primary(
     table: Any,
     *,
+    by: Any = None,
+    value: str | None = None,
+    count: str | None = None,
+    max: Any = None,  # noqa: A002 - the option's name
+    total: Any = None,
+    decimals: int | None = None,
     p: float | None = None,
     q: float | None = None,
     coalition: int = 1,
@@ -42,8 +48,24 @@ def primary(
 
     Parameters
     ----------
-    table : Table or path
-        The table: of discreet.tabulate, or a file (.parquet, .csv, .tab, .jj).
+    table : Table, path or frame
+        The table: of discreet.tabulate, or a file (.parquet, .csv, .tab, .jj). With by, a frame or any file with a row
+        for each cell, summed up by whomever.
+    by : list of str, or mapping, optional
+        For cells that are summed up already: the columns of codes, each with its hierarchies, as for
+        discreet.tabulate (ACTIVITY@act.hrc).
+    value : str, optional
+        With by, the column of the values; "value" by default.
+    count : str, optional
+        With by, the column of the numbers of contributors.
+    max : str or list of str, optional
+        With by, the column of the largest contribution; or several, the largest first.
+    total : str or mapping, optional
+        With by, the code of the total, or of each dimension's. By default "Total", or the one code that the hierarchy
+        of a dimension does not list.
+    decimals : int, optional
+        Digits behind the decimal point of the values, where floating-point numbers show more. Values that have more
+        are refused.
     p : float, optional
         The p% rule: unsafe if another contributor could estimate the largest contribution to within p percent.
     q : float, optional
@@ -82,11 +104,10 @@ def primary(
     """
     import numpy as np
 
-    from discreet.tabular.files.formats import table_from
     from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE
 
     rules = _collect_rules(p, q, coalition, dominance, threshold, range, request, zeros)
-    held = table_from(table, meta)
+    held = _take_in(table, meta, by, value, count, max, total, decimals)
     held.check_sums()
     if not rules and manual is None:
         raise InputError("no rule is given; say p, dominance, threshold, request, zeros or manual")
@@ -148,6 +169,32 @@ def primary(
     )
     flagged.check()
     return flagged
+
+
+def _take_in(
+    table: Any, meta: Any, by: Any, value: str | None, count: str | None, largest: Any, total: Any, decimals: int | None
+) -> Table:
+    """The table: as it is, of a file of tables, or of cells whose columns are named."""
+    from discreet.tabular.aggregates import round_values
+    from discreet.tabular.files.formats import table_from
+    from discreet.tabular.table import Table
+
+    if by is not None:
+        if meta is not None or isinstance(table, Table):
+            raise InputError(
+                "by names the columns of a frame or file of cells; leave it out for a table or a .tab file"
+            )
+        return Table.from_frame(
+            table, by=by, value=value or "value", count=count, max=largest, total=total, decimals=decimals
+        )
+    given = {"value": value, "count": count, "max": largest, "total": total}
+    lonely = [name for name, said in given.items() if said is not None]
+    if lonely:
+        raise InputError(f"{', '.join(lonely)}: name the columns of the codes too, by --by (by=)")
+    held = table_from(table, meta)
+    if decimals is None:
+        return held
+    return held.but(value=round_values(held.value, decimals, held.source, held.name), decimals=decimals)
 
 
 def _collect_rules(

@@ -78,7 +78,8 @@ def tabulate(
     """
     import numpy as np
 
-    from discreet.tables.tabulation import Contributions, dimension, parse_by, tally
+    from discreet.tables.tabulation import Contributions, dimension, tally
+    from discreet.tabular.breakdown import parse_by
     from discreet.tabular.linking import link
     from discreet.tabular.table import Table
 
@@ -197,7 +198,7 @@ def _number_holdings(dataset: Dataset, name: str) -> NDArray[Any]:
 def _read_requests(dataset: Dataset, name: str, meta: Metadata | None) -> NDArray[Any]:
     import polars as pl
 
-    from discreet.tables.tabulation import text_of
+    from discreet.tabular.breakdown import text_of
 
     if name in dataset.frame.columns:
         # Whoever says nothing has not asked.

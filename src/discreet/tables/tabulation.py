@@ -6,11 +6,9 @@ the number and the largest of its contributions.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from discreet.data.checks import itemize
 from discreet.data.dataset import Dataset
 from discreet.errors import CodesError, InputError
 from discreet.kernels.tally import alone, largest
+from discreet.tabular.breakdown import make_hierarchy, tell_places, text_of
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.asc import dimension_of
 from discreet.tabular.files.rda import Metadata
@@ -28,68 +27,6 @@ from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.relations import Places
 from discreet.tabular.table import decimals_of
 from discreet.text import count
-
-By = Sequence[Any] | Mapping[str, Any]
-"""Columns; or a column with `@` and hierarchies; or a mapping of columns to hierarchies."""
-
-MOST_DAYS = 90_000_000
-_DIGITS = re.compile(r"\d+(\+\d+)+")
-
-
-def parse_by(by: Any) -> list[tuple[list[str], list[Any]]]:
-    """What the breakdown says of each dimension: its columns, the coarsest first, and its hierarchies."""
-    if isinstance(by, str):
-        by = [by]
-    if isinstance(by, Mapping):
-        items: list[tuple[Any, Any]] = list(by.items())
-    elif isinstance(by, Sequence):
-        items = [(item, None) for item in by]
-    else:
-        raise InputError("by must name columns: a list of names, or a mapping of names to hierarchies")
-    found: list[tuple[list[str], list[Any]]] = []
-    for said, held in items:
-        item = said
-        if isinstance(said, Dimension):
-            item, held = said.name, [said]
-        if not isinstance(item, str) or not item.strip():
-            raise InputError(f"by must name columns, not hold an object of type {type(item).__name__}")
-        name, *files = item.split("@")
-        if held is not None and not isinstance(held, list | tuple):
-            held = [held]
-        found.append(([part.strip() for part in name.split(">")], [*files, *(held or [])]))
-    if not found:
-        raise InputError("by names no column; a table needs one dimension at least")
-    names = [columns[-1] for columns, _ in found]
-    if len(set(names)) < len(names):
-        raise InputError(f"by names {itemize(sorted({n for n in names if names.count(n) > 1}))} more than once")
-    return found
-
-
-def text_of(dataset: Dataset, name: str) -> pl.Series:
-    """A column as codes."""
-    if name not in dataset.frame.columns:
-        raise InputError(
-            f"{dataset.name} has no column '{name}'; it has {itemize(dataset.frame.columns)}.{dataset.hint}"
-        )
-    column = dataset.frame[name]
-    missing = np.flatnonzero(column.is_null().to_numpy())
-    if len(missing):
-        raise InputError(
-            f"{dataset.name}: column '{name}' has no code in {len(missing)} records ({dataset.places(missing)}); give "
-            "them a code of their own, such as 'unknown'"
-        )
-    if column.dtype.is_float():
-        whole = column.cast(pl.Int64, strict=False)
-        if (whole.cast(pl.Float64) != column).any() or whole.null_count():
-            raise InputError(f"{dataset.name}: column '{name}' holds numbers with decimals, which are no codes")
-        column = whole
-    if column.dtype.is_temporal() and column.dtype != pl.Duration and column.dtype != pl.Time:
-        # Beyond the calendar of the library it panics, in words of its own.
-        if (column.cast(pl.Date).to_physical().abs() > MOST_DAYS).any():
-            raise InputError(f"{dataset.name}: column '{name}' has dates beyond any calendar; correct them")
-    elif column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        raise InputError(f"{dataset.name}: column '{name}' holds no single codes; write them as text")
-    return column.cast(pl.String)
 
 
 def dimension(
@@ -102,7 +39,7 @@ def dimension(
     try:
         made = _make_dimension(dataset, columns, hierarchies, meta, total, present.to_list())
     except CodesError as error:
-        raise InputError(f"{error}{_tell_places(dataset, columns, error.codes)}") from None
+        raise InputError(f"{error}{tell_places(dataset, columns, error.codes)}") from None
     position = made.position
     lost = [code for code in present if code not in position]
     if lost:
@@ -110,24 +47,16 @@ def dimension(
         are = "is" if len(lost) == 1 else "are"
         raise InputError(
             f"{dataset.name}: {count(len(lost), 'code')} of column '{name}' {are} not in {where}"
-            f"{_tell_places(dataset, [name], lost)}; add to the hierarchy what it lacks, or correct the records"
+            f"{tell_places(dataset, [name], lost)}; add to the hierarchy what it lacks, or correct the records"
         )
     sums = [code for code in present if not made.base[position[code]]]
     if sums:
         raise InputError(
             f"{dataset.name}: column '{name}' has {count(len(sums), 'code')} that the hierarchy adds up from others"
-            f"{_tell_places(dataset, [name], sums)}; give those records one of the codes below"
+            f"{tell_places(dataset, [name], sums)}; give those records one of the codes below"
         )
     places = codes.replace_strict(present, [position[code] for code in present], return_dtype=pl.Int32)
     return made, places.to_numpy()
-
-
-def _tell_places(dataset: Dataset, columns: Sequence[str], codes: Collection[str]) -> str:
-    """Where the records stand that have one of these codes in a column; nothing where none has."""
-    wrong = np.zeros(dataset.frame.height, dtype=np.bool_)
-    for name in columns:
-        wrong |= text_of(dataset, name).is_in(list(codes)).to_numpy()
-    return f" ({dataset.places(np.flatnonzero(wrong))})" if wrong.any() else ""
 
 
 def _make_dimension(
@@ -140,7 +69,7 @@ def _make_dimension(
     if variable is not None and not hierarchies and len(columns) == 1:
         return dimension_of(variable, present)
     missing = [code for code in (variable.missing if variable is not None else ()) if code in present]
-    ways = [_hierarchy(one, name, present, missing, total) for one in hierarchies]
+    ways = [make_hierarchy(one, name, present, missing, total) for one in hierarchies]
     if len(columns) > 1:
         nested = dataset.frame.select(text_of(dataset, column).alias(column) for column in columns)
         ways.insert(0, Hierarchy.from_columns(nested, columns, total=total))
@@ -153,21 +82,6 @@ def _make_dimension(
             )
         ways = [Hierarchy.flat(present, total=total, source=f"the codes of '{name}'")]
     return Dimension(name, ways, missing)
-
-
-def _hierarchy(held: Any, name: str, present: list[str], missing: list[str], total: str) -> Hierarchy:
-    if isinstance(held, Hierarchy):
-        return held
-    if isinstance(held, str) and _DIGITS.fullmatch(held):
-        lengths = [int(part) for part in held.split("+")]
-        return Hierarchy.from_digits(present, lengths, total=total, apart=missing, source=f"the digits of '{name}'")
-    if isinstance(held, str | Path):
-        found = Hierarchy.from_hrc(held, total=total)
-        apart = [code for code in missing if code not in found.codes]
-        return (
-            found if not apart else Hierarchy([*found.codes, *apart], [*found.parents, *(0 for _ in apart)], str(held))
-        )
-    raise InputError(f"the hierarchy of '{name}' must be a Hierarchy, a .hrc file or lengths such as 3+1+1")
 
 
 Floats = NDArray[np.float64]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.data.checks import itemize
 from discreet.errors import InputError
+from discreet.tabular.aggregates import find_sole, read_aggregates, round_values, suggest_decimals
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.relations import CellsError, Part, Places, Relations, name_cell, relations_of, whole
 from discreet.text import count
@@ -155,6 +156,78 @@ class Table:
         if "decimals" not in given:
             filled["decimals"] = decimals_of(value)
         return cls(value, relations, dimensions=dims, codes=positions, parts=parts, source=source, **filled)
+
+    @classmethod
+    def from_frame(
+        cls,
+        data: Any,
+        *,
+        by: Any,
+        value: str = "value",
+        count: str | None = None,
+        max: str | Sequence[str] | None = None,  # noqa: A002 - the option's name
+        total: Any = None,
+        decimals: int | None = None,
+    ) -> Table:
+        """Make a table of cells that are summed up already, a row for each, margins and sub-totals too.
+
+        A combination of codes that has no row is a zero that everybody knows. Where numbers of contributors are given,
+        who is alone in a cell is known as well.
+
+        Parameters
+        ----------
+        data : frame or path
+            A pandas, polars or Arrow frame, or a file in any format of microdata.
+        by : list of str, or mapping
+            The columns of codes, each with its hierarchies, as for discreet.tabulate: ACTIVITY@act.hrc.
+        value : str
+            The column of the values.
+        count : str, optional
+            The column of the numbers of contributors.
+        max : str or list of str, optional
+            The column of the largest contribution; or several, the largest first.
+        total : str or mapping, optional
+            The code of the total, or of each dimension's. By default "Total", or the one code that the hierarchy of a
+            dimension does not list.
+        decimals : int, optional
+            Digits behind the decimal point of the values. By default as many as they have, up to six.
+
+        Returns
+        -------
+        Table
+            The cells with their relations, checked to add up; internal.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> cells = pl.DataFrame({"size": ["Total", "small", "large"], "sales": [60, 10, 50], "n": [5, 1, 4]})
+        >>> Table.from_frame(cells, by=["size"], value="sales", count="n")
+        Table of 3 cells and 1 relations over size, 0 primary and 0 secondary
+        """
+        found = read_aggregates(data, by, value, count, max, total)
+        name, place = found.dataset.name, found.dataset.place
+        values = found.value if decimals is None else round_values(found.value, decimals, name, place)
+        given: dict[str, Any] = {} if decimals is None else {"decimals": decimals}
+        # A part that is larger than the whole: others of the parts are negative, and some rules must know.
+        above = 0 if found.tops is None else int((found.tops.sum(axis=1) > values + 1e-9 * np.abs(values)).sum())
+        try:
+            table = cls.of(
+                values,
+                dimensions=found.dimensions,
+                codes=found.codes,
+                count=found.count,
+                tops=found.tops,
+                response=value,
+                rules={"negatives": above} if above else {},
+                notes=found.notes,
+                source=name,
+                **given,
+            )
+        except CellsError as error:
+            raise InputError(f"{name}: {error.at(place).removeprefix(f'{name}: ')}") from None
+        table.check_sums()
+        notes = found.notes if table.decimals is not None else (*found.notes, *suggest_decimals(values))
+        return table.but(sole=find_sole(table.relations, found.count), notes=notes)
 
     def __len__(self) -> int:
         return len(self.value)

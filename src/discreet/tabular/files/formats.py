@@ -82,7 +82,8 @@ def table_from(table: object, meta: str | Path | None = None) -> Table:
         return table
     if isinstance(table, str | Path):
         return read_table(table, meta=meta)
-    raise InputError(f"expected a Table or the path of one, not an object of type {type(table).__name__}")
+    hint = "; a frame of cells is made one by Table.from_frame" if hasattr(table, "columns") else ""
+    raise InputError(f"expected a Table or the path of one, not an object of type {type(table).__name__}{hint}")
 
 
 def render(table: Table, path: str | Path) -> dict[Path, bytes]:
