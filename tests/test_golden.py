@@ -398,7 +398,7 @@ def judge(_: Path) -> Figures:
     """Unsafe cells by several rules at once, of a weighted table with holdings and requests."""
     frame = contributions((6, 5), zeros=0.1)
     by = {"a": TREE, "b": None}
-    more = {"weight": "weight", "holding": "holding", "request": "asked"}
+    more: dict[str, Any] = {"weight": "weight", "holding": "holding", "request": "asked"}
     table = discreet.tabulate(frame, by=by, value="sales", top=4, complete=True, **more)
     ways: dict[str, dict[str, Any]] = {
         "all": {"p": 10, "q": 60, "dominance": (2, 80.0), "threshold": 3, "request": 20.0, "zeros": 5.0},

@@ -30,7 +30,7 @@ METHODS = """By name, with `method=` and `params=`. [Methods](methods.md), [Grou
 # In the order of the walk.
 VERBS = [
     "inspect", "plan", "protect", "refine", "group", "partition", "measure", "verify",
-    "tabulate", "primary", "suppress", "audit",
+    "tabulate", "primary", "link", "suppress", "audit",
 ]  # fmt: skip
 RESULTS = [
     "discreet.measures.inspection.Inspection",

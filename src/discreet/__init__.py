@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.microdata.plan import plan
     from discreet.microdata.protect import protect
     from discreet.microdata.refine import refine
+    from discreet.tables.link import link
     from discreet.tables.primary import primary
     from discreet.tables.suppress import suppress
     from discreet.tables.tabulate import tabulate
@@ -28,6 +29,7 @@ _VERBS = {
     "audit": "discreet.verification.audit",
     "group": "discreet.grouping.group",
     "inspect": "discreet.measures.inspect",
+    "link": "discreet.tables.link",
     "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
     "plan": "discreet.microdata.plan",
@@ -47,6 +49,7 @@ __all__ = [
     "audit",
     "group",
     "inspect",
+    "link",
     "measure",
     "partition",
     "plan",

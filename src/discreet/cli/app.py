@@ -20,7 +20,7 @@ from discreet.cli.protect import protect, refine
 from discreet.cli.releases import measure, verify
 from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import audit, suppress
-from discreet.cli.tables import primary, tabulate
+from discreet.cli.tables import link, primary, tabulate
 from discreet.errors import INTERRUPTED, DiscreetError
 
 USAGE, REFUSED = 2, 1
@@ -46,6 +46,7 @@ for command in (
     methods,
     tabulate,
     primary,
+    link,
     suppress,
     audit,
     convert,

@@ -1,4 +1,4 @@
-"""`discreet tabulate` and `discreet primary`: commands that make a table, internal still."""
+"""`discreet tabulate`, `discreet primary` and `discreet link`: commands that make a table, internal still."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter, Token
 
 from discreet.cli.options import DETECT, Columns, Pair, Reading, documented_by, option, split
+from discreet.tables.link import link as link_verb
 from discreet.tables.primary import primary as primary_verb
 from discreet.tables.tabulate import tabulate as tabulate_verb
+from discreet.text import count as plural
 from discreet.text import entry
 
 
@@ -55,6 +57,7 @@ def tabulate(
     meta: Path | None = None,
     total: str = "Total",
     top: int = 3,
+    decimals: int | None = None,
     complete: bool = False,
     parts: Annotated[Parts, Parameter(name="--part")] = None,
     force: bool = False,
@@ -104,6 +107,7 @@ def tabulate(
             meta=meta,
             total=total,
             top=top,
+            decimals=decimals,
             complete=complete,
             parts=parts,
         )
@@ -164,7 +168,7 @@ def primary(
         The (n,k) rule, as 1,75: unsafe if the n largest contributions are more than k percent of the total.
     manual
         A file of cells named one by one, with a column for each dimension (or cell, its number) and, if wanted, status
-        (u unsafe, s safe, z not to be suppressed), lpl and upl.
+        (u unsafe, s safe, z not to be suppressed), lpl and upl; or τ-ARGUS's a-priori file (.hst).
     force
         Replace files that exist already.
     quiet
@@ -206,6 +210,44 @@ def primary(
     return 0
 
 
+@documented_by(link_verb)
+def link(
+    tables: Annotated[list[Path], Parameter(name="TABLES")],
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    meta: Path | None = None,
+    force: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    tables
+        The tables, two at least: files of discreet tabulate or discreet primary (.parquet, .csv), or .tab. A dimension
+        of the same name is the same variable.
+    output
+        The linked tables as one system of cells: .parquet, .csv or .jj. It is internal.
+    force
+        Replace files that exist already.
+    quiet
+        Print nothing but errors.
+    """
+    from discreet.cli.progress import Reporter
+    from discreet.release.atomic import write_table
+
+    refuse_early(output, force=force)
+    with Reporter(quiet=quiet) as report:
+        report("linking", 0.0)
+        linked = link_verb(tables, meta=meta)
+        report("writing", 0.0)
+        files = write_table(linked, output, force=force, read=[*tables, *([meta] if meta else [])])
+    if not quiet:
+        print(describe_table(linked, files), file=sys.stderr)
+    return 0
+
+
 def refuse_early(output: Path, *, force: bool) -> None:
     """Refuse a name that cannot be written before the work begins."""
     from discreet.release.atomic import AtomicFiles
@@ -223,9 +265,7 @@ def describe_table(table: Table, files: Iterable[Path]) -> str:
 
     what = f"{table.response} " if table.response else "counts "
     over = " × ".join(one.name for one in table.dimensions)
-    lines = [
-        f"{table.source}: {len(table):,} cells of {what}by {over}" if over else f"{table.source}: {len(table):,} cells"
-    ]
+    lines = [f"{table.source}: {plural(len(table), 'cell')}{f' of {what}by {over}' if over else ''}"]
     lines.append("")
     if table.dimensions:
         codes = ", ".join(f"{one.name} {len(one.codes):,}" for one in table.dimensions)
@@ -235,13 +275,14 @@ def describe_table(table: Table, files: Iterable[Path]) -> str:
     words = table.rules.get("words", {})
     if words:
         unsafe = len(table.primary)
-        lines += entry("Unsafe", f"{unsafe:,} cells ({100 * unsafe / len(table):.1f} %)")
+        lines += entry("Unsafe", f"{plural(unsafe, 'cell')} ({100 * unsafe / len(table):.1f} %)")
         for name, text in words.items():
             found = int((table.rule >> RULES.index(name) & 1).sum())
             lines += entry("", f"{name}: {found:,} ({text})")
         fixed = int((table.status == FIXED).sum())
         if fixed:
-            lines += entry("Fixed", f"{fixed:,} cells are empty or may not be suppressed")
+            are = "is" if fixed == 1 else "are"
+            lines += entry("Fixed", f"{plural(fixed, 'cell')} {are} empty or may not be suppressed")
         low, high = float(np.min(table.lower)), float(np.max(table.upper))
         lines += entry("Bounds", "an attacker knows no value is negative" if low == 0 else "an attacker knows bounds")
         lines[-1] += ", nor above 1.5 times the largest" if np.all(table.upper == high) else ""

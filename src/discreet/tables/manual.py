@@ -15,8 +15,11 @@ from discreet.data.checks import itemize
 from discreet.data.dataset import accept
 from discreet.data.roles import Declaration
 from discreet.errors import InputError
+from discreet.tabular.files import hst
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, Table
 
+# The status of a cell of which a list says something else only.
+KEPT = 255
 WORDS = {"u": PRIMARY, "unsafe": PRIMARY, "primary": PRIMARY, "s": SAFE, "safe": SAFE, "z": FIXED, "fixed": FIXED}
 
 
@@ -30,27 +33,32 @@ class UnknownCellError(InputError):
 
 @dataclass(frozen=True, eq=False)
 class NamedCells:
-    """Cells with the status that somebody gave them, and levels where given (nan elsewhere)."""
+    """Cells with the status that somebody gave them (KEPT where none), and levels and costs (nan where none)."""
 
     cells: NDArray[np.int64]
     status: NDArray[np.uint8]
     lpl: NDArray[np.float64]
     upl: NDArray[np.float64]
+    cost: NDArray[np.float64]
 
 
 def read_cells(table: Table, manual: Any) -> NamedCells:
     """Take in a list of cells: a file, a frame, or the cells themselves.
 
     A file or frame has a column for each dimension (or `cell`, the number of the cell), and may have `status` (u, s or
-    z; unsafe where there is none), `lpl` and `upl`.
+    z; unsafe where there is none), `lpl` and `upl`. A file .hst is τ-ARGUS's a-priori file.
     """
+    if isinstance(manual, str | Path) and Path(manual).suffix.lower() == ".hst":
+        return _from_hst(table, Path(manual))
     if isinstance(manual, str | Path) or hasattr(manual, "columns"):
         return _from_frame(table, manual)
     if not isinstance(manual, Iterable):
         raise InputError("manual must be a file, a frame, or a list of cells")
     rows = [_cell(table, item) for item in manual]
     empty = np.full(len(rows), np.nan)
-    return NamedCells(np.array(rows, np.int64), np.full(len(rows), PRIMARY, np.uint8), empty, empty.copy())
+    return NamedCells(
+        np.array(rows, np.int64), np.full(len(rows), PRIMARY, np.uint8), empty, empty.copy(), empty.copy()
+    )
 
 
 def _cell(table: Table, item: Any) -> int:
@@ -128,4 +136,36 @@ def _from_frame(table: Table, manual: Any) -> NamedCells:
                 raise InputError(f"{dataset.name}, {dataset.place(int(wrong[0]))}: {level} is a distance, 0 or more")
     if len(set(cells)) < n:
         raise InputError(f"{dataset.name} names a cell more than once; name each once")
-    return NamedCells(np.array(cells, np.int64), status, levels["lpl"], levels["upl"])
+    return NamedCells(np.array(cells, np.int64), status, levels["lpl"], levels["upl"], np.full(n, np.nan))
+
+
+def _from_hst(table: Table, path: Path) -> NamedCells:
+    """The cells of an a-priori file, each with all that its lines say."""
+    if not table.dimensions:
+        raise InputError(f"{table.source} has no named dimensions, so {path.name} cannot be matched with it by codes")
+    said: dict[int, dict[str, float]] = {}
+    for prior in hst.read(path, table.dimensions):
+        where = f"{path.name}, line {prior.line}"
+        try:
+            held = said.setdefault(_cell(table, prior.codes), {})
+        except UnknownCellError as error:
+            raise InputError(f"{where}: {error.fault}") from None
+        news: dict[str, float] = {}
+        if prior.status is not None:
+            news["status"] = prior.status
+        if prior.cost is not None:
+            news["cost"] = prior.cost
+        if prior.levels is not None:
+            news |= {"lpl": prior.levels[0], "upl": prior.levels[1]}
+        if any(held.get(name, number) != number for name, number in news.items()):
+            raise InputError(f"{where}: an earlier line says something else of this cell; leave one of them")
+        held |= news
+    cells = sorted(said)
+
+    def column(name: str, rest: float) -> NDArray[np.float64]:
+        return np.array([said[cell].get(name, rest) for cell in cells], dtype=np.float64)
+
+    status = column("status", KEPT).astype(np.uint8)
+    return NamedCells(
+        np.array(cells, np.int64), status, column("lpl", np.nan), column("upl", np.nan), column("cost", np.nan)
+    )

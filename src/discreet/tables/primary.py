@@ -86,7 +86,7 @@ def primary(
         Unsafe if the value is zero, protected up to this value.
     manual : path, frame or list, optional
         Cells named one by one, with a column for each dimension and, if wanted, status (u unsafe, s safe, z not to be
-        suppressed), lpl and upl.
+        suppressed), lpl and upl; or τ-ARGUS's a-priori file (.hst).
     missing : bool
         Judge cells of a missing code too; they are safe otherwise.
     bounds : optional
@@ -126,8 +126,9 @@ def primary(
     unit = 10.0 ** -(held.decimals if held.decimals is not None else 6)
     upl[rule > 0] = np.maximum(upl[rule > 0], unit)
     lpl = upl.copy()
+    cost_of = costs(held, cost)
     if manual is not None:
-        status, rule, lpl, upl = _apply_manual(held, manual, status, rule, lpl, upl, range, unit)
+        status, rule, lpl, upl = _apply_manual(held, manual, status, rule, lpl, upl, range, unit, cost_of)
     lower, upper = _bounds(held, bounds)
     notes = list(held.notes)
     room = held.value - lower
@@ -163,7 +164,7 @@ def primary(
         spl=np.zeros(n),
         lower=lower,
         upper=upper,
-        cost=costs(held, cost),
+        cost=cost_of,
         rules={"words": words, "parameters": said},
         notes=tuple(notes),
     )
@@ -265,12 +266,12 @@ def _has_missing_code(table: Table) -> NDArray[np.bool_]:
 
 
 def _apply_manual(
-    table: Table, manual: Any, status: Any, rule: Any, lpl: Any, upl: Any, width: float, unit: float
+    table: Table, manual: Any, status: Any, rule: Any, lpl: Any, upl: Any, width: float, unit: float, cost: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Let the cells that are named by hand have the last word."""
+    """Let the cells that are named by hand have the last word; costs are changed in place."""
     import numpy as np
 
-    from discreet.tables.manual import read_cells
+    from discreet.tables.manual import KEPT, read_cells
     from discreet.tabular.table import FIXED, PRIMARY, RULES
 
     said = read_cells(table, manual)
@@ -282,13 +283,19 @@ def _apply_manual(
         raise InputError(
             f"{table.source}: {table.name(cell)} is unsafe and may not be suppressed either; take one of the two back"
         )
-    status[said.cells] = said.status
+    told = said.status != KEPT
+    status[said.cells[told]] = said.status[told]
     rule[unsafe] |= 1 << RULES.index("manual")
-    rule[said.cells[said.status != PRIMARY]] = 0
+    rule[said.cells[told & (said.status != PRIMARY)]] = 0
     usual = np.maximum(width / 100.0 * np.abs(table.value), unit)
-    chosen = said.status == PRIMARY
-    upl[unsafe] = np.where(np.isnan(said.upl[chosen]), np.maximum(upl[unsafe], usual[unsafe]), said.upl[chosen])
-    lpl[unsafe] = np.where(np.isnan(said.lpl[chosen]), upl[unsafe], said.lpl[chosen])
+    upl[unsafe] = np.maximum(upl[unsafe], usual[unsafe])
+    lpl[unsafe] = upl[unsafe]
+    given = ~np.isnan(said.upl)
+    upl[said.cells[given]] = lpl[said.cells[given]] = said.upl[given]
+    given = ~np.isnan(said.lpl)
+    lpl[said.cells[given]] = said.lpl[given]
+    given = ~np.isnan(said.cost)
+    cost[said.cells[given]] = said.cost[given]
     return status, rule, lpl, upl
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InputError, whole
+from discreet.text import count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ def tabulate(
     meta: str | Path | None = None,
     total: str = "Total",
     top: int = 3,
+    decimals: int | None = None,
     complete: bool = False,
     parts: Sequence[Sequence[str]] | None = None,
 ) -> Table:
@@ -57,6 +59,9 @@ def tabulate(
         The code of the total.
     top : int
         How many of the largest contributions to keep for each cell; the rules look at them.
+    decimals : int, optional
+        Round the contributions to so many digits behind the decimal point, so that sums are exact. By default they are
+        taken as they are.
     complete : bool
         Also make the cells to which nobody contributes.
     parts : list of lists of str, optional
@@ -94,6 +99,12 @@ def tabulate(
     notes = list(dataset.notes)
     records = dataset.frame.height
     amount = np.ones(records) if value is None else _numbers(dataset, value)
+    if decimals is not None:
+        rounded = np.round(amount, whole("decimals", decimals, 0))
+        changed = int((np.abs(rounded - amount) > 0).sum())
+        if changed:
+            notes.append(f"{count(changed, 'contribution')} rounded to {count(decimals, 'decimal')}")
+        amount = rounded
     kept = ~np.isnan(amount)
     if not kept.all():
         notes.append(f"{records - int(kept.sum()):,} records without a value of '{value}' are left out")

@@ -44,7 +44,7 @@ def read(path: str | Path, table: Table) -> NDArray[np.uint8]:
     path = Path(path)
     if not table.dimensions:
         raise InputError(f"{table.source} has no named dimensions, so {path.name} cannot be matched with it by codes")
-    finders = [_finder(dimension) for dimension in table.dimensions]
+    finders = [finder_of(dimension) for dimension in table.dimensions]
     lines = np.zeros(len(table), dtype=np.int64)
     status = np.full(len(table), FIXED, dtype=np.uint8)
     width = len(finders) + 2
@@ -97,7 +97,7 @@ def text(table: Table) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _finder(dimension: Dimension) -> Callable[[str], int]:
+def finder_of(dimension: Dimension) -> Callable[[str], int]:
     """What finds the position of a code, −1 if there is none."""
     bare: dict[str, int] = {}
     for code, at in dimension.position.items():
