@@ -84,6 +84,26 @@ def test_exact_intervals_are_those_of_plain_linear_programs(seeds: range) -> Non
 
 
 @pytest.mark.parametrize("seeds", BLOCKS, ids=str)
+def test_what_is_said_to_be_out_of_reach_is(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_networks(monkeypatch)
+    told = 0
+    for seed in seeds:
+        one = case(seed)
+        attacker = Attacker(one.table, one.table.suppressed, whole=True)
+        wanted_down, wanted_up = (np.minimum(1.3 * reached + 1.0, 1e9) for reached in (one.down, one.up))
+        found = attacker.reach(wanted_down, wanted_up)
+        for limit, reached in zip(attacker.limit(found), (one.down, one.up), strict=True):
+            slack = 1e-6 * np.maximum(1.0, np.minimum(reached, 1e9))
+            assert (limit >= np.minimum(reached, 1e9) - slack).all(), seed
+            told += int((limit <= 1.01 * reached + slack).sum())
+        # The least moves go as far as is wanted of what can be had, and prove it.
+        simple = attacker.reach_simply(0.7 * found.down, 0.7 * found.up, found)
+        for far, reached in ((simple.down, found.down), (simple.up, found.up)):
+            assert (far >= 0.7 * np.minimum(reached, 1e9) * (1 - 1e-6) - 1e-9).all(), seed
+    assert told > 100
+
+
+@pytest.mark.parametrize("seeds", BLOCKS, ids=str)
 def test_every_kind_of_audit_says_what_the_plain_intervals_say(seeds: range) -> None:
     for seed in seeds:
         one = case(seed)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.attack.attacker import Attacker
@@ -19,6 +21,7 @@ from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import Certificate, Certifier, Move, find_flaws, read_certificate
+from discreet.verification.exact_moves import make_exact
 from plain_attacker import Case, case, fraction, lines, protected
 
 SEEDS = range(160)
@@ -457,10 +460,40 @@ def test_moves_that_leave_bounds_name_a_published_cell_or_fall_short_certify_not
     assert not certified(move.cells, amounts, hidden)
 
 
-def test_what_no_whole_numbers_show_is_protected_by_solver_only() -> None:
+@pytest.mark.parametrize("certificate", [False, True])
+def test_what_whole_numbers_do_not_show_is_certified_in_fractions_where_it_is_little(certificate: bool) -> None:
     table = large(12, 10)
+    odd = table.but(value=table.value / 7, lower=table.lower / 7, upper=table.upper / 7, decimals=None)
+    for held in (table.but(decimals=None), odd.but(lpl=table.lpl / 7, upl=table.upl / 7)):
+        told = audit(held, certificate=certificate)
+        assert told.as_dict()["certified"] == told.as_dict()["protected"] == len(table.primary)
+        if told.certificate is not None:
+            assert told.certificate.exact
+            check(held, told.certificate, strict=False)
+            assert find_flaws(held, held.suppressed, told.certificate) == []
+
+
+@given(st.integers(0, 10**6))
+def test_moves_near_a_solution_obey_every_relation_exactly(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = large(5, 4)
+    hidden = np.flatnonzero(table.suppressed)
+    matrix = lines(table)[:, hidden]
+    kernel = np.linalg.svd(matrix)[2][np.linalg.matrix_rank(matrix) :]
+    if not len(kernel):
+        return
+    deviations = rng.normal(size=len(kernel)) @ kernel * rng.choice([1.0, 100.0])
+    found = make_exact(table, hidden, deviations + rng.normal(size=len(hidden)) * 1e-10, 1.0)
+    assert found is not None
+    assert np.abs(np.array([float(move) for move in found]) - deviations).max() < 1e-5
+    for row in matrix:
+        assert sum((Fraction(part) * move for part, move in zip(row.tolist(), found, strict=True)), Fraction(0)) == 0
+
+
+def test_what_no_whole_numbers_show_is_protected_by_solver_only() -> None:
+    table = large(40, 30)
     assert audit(table).as_dict()["by_solver_only"] == 0
-    # Values that are no whole numbers of a decimal.
+    # Values that are no whole numbers of a decimal, of more cells than are worked out in fractions.
     told = audit(table.but(decimals=None))
     assert told
     assert told.as_dict()["by_solver_only"] == told.as_dict()["protected"] > 0

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.attack.grid import grid_of, list_boxes
 from discreet.attack.levels import slack_of
 from discreet.attack.network import Network, networks
-from discreet.attack.program import Program, Tell, move_singly, move_together
+from discreet.attack.program import LeastMoves, Program, Tell, move_singly, move_together
 from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
 from discreet.kernels.boxes import Cells, furthest_boxes
@@ -99,14 +99,19 @@ class Attacker:
         least, most = propagate(
             full.starts, full.columns, full.coefficients, full.by_starts, full.by_rows, lo, hi, PROPAGATIONS
         )
+        self._limits = least, most
         parts = _parts(lo, hi, least, most) if whole else None
         self.whole, self.is_rounded = parts is not None, False
+        self._bounds = lo, hi
         if parts is not None:
             self.scale *= parts
             finer = to_units(lo, parts), to_units(hi, parts)
+            self._bounds = finer
+            least, most = least * parts, most * parts
+            self._limits = least, most
             lo, hi = np.ceil(finer[0]), np.floor(finer[1])
             self.is_rounded = bool((lo != finer[0]).any() or (hi != finer[1]).any())
-            least, most = np.maximum(least * parts, lo), np.minimum(most * parts, hi)
+            least, most = np.maximum(least, lo), np.minimum(most, hi)
         self.lo, self.hi, self.least, self.most = lo, hi, least, most
         self.free = (self.most > 0) | (self.least < 0)
         self._full = full
@@ -172,6 +177,45 @@ class Attacker:
         final |= stuck_up & stuck_down
         return Reach(self.cells, proofs.down / self.scale, proofs.up / self.scale, final, proofs, self.scale)
 
+    def limit(self, reach: Reach) -> tuple[Floats, Floats]:
+        """How much each hidden cell has at most of what was wanted, down and up, where no bound is rounded."""
+        least, most = self._limits
+        proofs = reach.proofs
+        return np.minimum(proofs.most_down, -least) / self.scale, np.minimum(proofs.most_up, most) / self.scale
+
+    def reach_simply(self, down: Floats, up: Floats, reached: Reach) -> Reach:
+        """Bring each hidden cell so far, by the least moves; for a few cells, whose solutions are to be simple.
+
+        Parameters
+        ----------
+        down, up : arrays of float
+            How far each hidden cell is wanted to go, in units of the table; 0 where it does not matter.
+        reached : Reach
+            How far it is known to go.
+        """
+        far_down = self._within(to_units(down, self.scale), reached.proofs.down)
+        far_up = self._within(to_units(up, self.scale), reached.proofs.up)
+        nothing = np.zeros(len(self.cells))
+        proofs = Proofs(self.lo, self.hi, far_down, far_up, nothing, nothing, keep=True, whole=self.whole)
+        columns = np.flatnonzero(self.free)
+        _, component = self.system.components
+        for part in np.unique(component[(far_down + far_up)[columns] > 0]).tolist():
+            inside = component == part
+            program, mine = LeastMoves(self.system.part(inside)), columns[inside]
+            for at, column in enumerate(mine.tolist()):
+                for far, so_far in ((far_up[column], proofs.up), (-far_down[column], proofs.down)):
+                    if so_far[column] < abs(far):
+                        found = program.find(at, float(far))
+                        if found is not None:
+                            proofs.learn(mine, found)
+        final = np.zeros(len(self.cells), dtype=np.bool_)
+        return Reach(self.cells, proofs.down / self.scale, proofs.up / self.scale, final, proofs, self.scale)
+
+    def _within(self, wanted: Floats, reached: Floats) -> Floats:
+        """What is wanted, rounded up to whole units where these are reached; less where it is not reached."""
+        rounded = _round_up(wanted) if self.whole else wanted
+        return np.where(rounded <= reached, rounded, np.minimum(wanted, reached))
+
     def _slack(self, sizes: Floats, wanted: Floats) -> Floats:
         """By how much what is wanted of cells may be missed, in units as they are."""
         return slack_of(sizes, wanted, None if self.table.decimals is None else 0)
@@ -230,7 +274,8 @@ class Attacker:
             if len(mine) > FEW_COLUMNS:
                 move_together(program, mine, (self.least[mine], self.most[mine]), proofs, exact=exact)
             part = _share(tell, done / every, len(group) / every)
-            move_singly(program, mine, proofs, levels, exact=exact, tell=part)
+            bounds = self._bounds[0][mine], self._bounds[1][mine]
+            move_singly(program, mine, proofs, levels, bounds, exact=exact, tell=part)
             done += len(group)
 
     def _boxes(self, columns: Ints, proofs: Proofs) -> None:

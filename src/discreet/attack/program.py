@@ -44,6 +44,7 @@ class Program:
         self.system = system
         self._vertices = vertices
         self._widest = system.widest
+        self._prices = np.zeros(len(system.relations))
         self._linear = LinearProgram(
             cost=np.zeros(len(system)),
             lower=system.lo,
@@ -87,6 +88,21 @@ class Program:
         self._linear.change_bound(column, float(self.system.lo[column]), float(self.system.hi[column]))
         return found
 
+    def most(self, column: int, side: int, limit: float, lo: Floats, hi: Floats) -> float:
+        """How far the column that was moved last can go at most within other bounds, as the prices of relations show.
+
+        Any prices show something, by weak duality: Σ max (c − p M)ⱼ dⱼ. Those of a solved program show most.
+        """
+        gain = np.zeros(len(self.system))
+        gain[column] = side
+        gain -= self._matrix.T @ self._prices
+        lo, hi = lo.copy(), hi.copy()
+        lo[column], hi[column] = (lo[column], limit) if side > 0 else (-limit, hi[column])
+        ends = np.where(gain > 0, hi, lo)
+        # Without end there is only what a solver leaves of zero.
+        counting = np.isfinite(ends) | (np.abs(gain) > LP)
+        return float((gain[counting] * ends[counting]).sum())
+
     def _near(self, column: int, side: int, limit: float, *, interior: bool) -> Floats | None:
         """Deviations that bring a column to a small limit, in its measure, with others that are not far larger."""
         lo, hi = np.maximum(self.system.lo / limit, -REACH), np.minimum(self.system.hi / limit, REACH)
@@ -113,7 +129,47 @@ class Program:
         if status is Status.UNBOUNDED:
             return None
         # What no method has solved proves nothing.
-        return self._linear.values if status is Status.OPTIMAL else np.zeros(len(self.system))
+        if status is not Status.OPTIMAL:
+            self._prices = np.zeros(len(self.system.relations))
+            return np.zeros(len(self.system))
+        self._prices = self._linear.duals
+        return self._linear.values
+
+
+class LeastMoves:
+    """The least moves of all that bring a column somewhere: few cells move, by simple fractions.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        n, m = len(system), len(system.relations)
+        starts = np.concatenate([system.by_starts[:-1], system.by_starts[-1] + system.by_starts])
+        entries = np.concatenate([system.by_coefficients, -system.by_coefficients])
+        self._linear = LinearProgram(
+            cost=np.ones(2 * n),
+            lower=np.zeros(2 * n),
+            upper=np.concatenate([system.hi, -system.lo]),
+            row_lower=np.zeros(m),
+            row_upper=np.zeros(m),
+            matrix=Matrix(starts, np.concatenate([system.by_rows, system.by_rows]), entries),
+        )
+
+    def find(self, column: int, amount: float) -> Floats | None:
+        """Deviations in which a column moves by an amount, negative for down; None if there are none."""
+        n = len(self.system)
+        places = (column, n + column)
+        for place, far in zip(places, (max(amount, 0.0), max(-amount, 0.0)), strict=True):
+            self._linear.change_bound(place, far, far)
+        status = self._linear.solve((Way("simplex", "off", LP), PRESOLVED_SIMPLEX), {Status.OPTIMAL, Status.INFEASIBLE})
+        found = self._linear.values
+        for place, far in zip(places, (self.system.hi[column], -self.system.lo[column]), strict=True):
+            self._linear.change_bound(place, 0.0, float(far))
+        return found[:n] - found[n:] if status is Status.OPTIMAL else None
 
 
 def move_together(program: Program, mine: Ints, bounds: tuple[Floats, Floats], proofs: Proofs, *, exact: bool) -> None:
@@ -186,20 +242,39 @@ def move_singly(
     mine: Ints,
     proofs: Proofs,
     levels: tuple[Floats, Floats],
+    bounds: tuple[Floats, Floats],
     *,
     exact: bool,
     tell: Tell,
 ) -> None:
-    """Move each column to each side that is still open by a linear program of its own."""
+    """Move each column to each side that is still open by a linear program of its own.
+
+    Parameters
+    ----------
+    program : Program
+        The linear program of a component.
+    mine : array of int
+        Its columns, as the proofs number them.
+    proofs : Proofs
+        What is proven so far.
+    levels : two arrays of float
+        What of each column is wanted down and up, if not all that can be had.
+    bounds : two arrays of float
+        The bounds of its columns as they are before they are rounded.
+    exact : bool
+        Whether the true extremes are wanted.
+    tell : callable
+        Listens to how much of the work is done.
+    """
     large = len(mine) >= LARGE
     ways = (
-        (1, proofs.up, proofs.wanted_up, proofs.enough_up, levels[1]),
-        (-1, proofs.down, proofs.wanted_down, proofs.enough_down, levels[0]),
+        (1, proofs.up, proofs.wanted_up, proofs.enough_up, levels[1], proofs.most_up),
+        (-1, proofs.down, proofs.wanted_down, proofs.enough_down, levels[0], proofs.most_down),
     )
     for at, column in enumerate(mine.tolist()):
         if exact and at % 64 == 0:
             tell(at / len(mine))
-        for side, reached, wanted, enough, level in ways:
+        for side, reached, wanted, enough, level, most in ways:
             if reached[column] >= enough[column]:
                 continue
             limit = None if exact else float(wanted[column])
@@ -216,3 +291,5 @@ def move_singly(
                         proofs.learn(mine, found, program.missed(found))
             if found is None:
                 reached[column] = np.inf
+            elif limit is not None and reached[column] < enough[column]:
+                most[column] = program.most(at, side, limit, *bounds)

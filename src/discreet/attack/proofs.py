@@ -67,6 +67,8 @@ class Proofs:
         self.wanted_down, self.wanted_up = down, up
         self.enough_down, self.enough_up = down - slack_down, up - slack_up
         self.down, self.up = np.zeros(len(lo)), np.zeros(len(lo))
+        # How far each column is proven not to exceed, whatever was rounded.
+        self.most_down, self.most_up = np.full(len(lo), np.inf), np.full(len(lo), np.inf)
         self.solutions: list[Solution] | None = [] if keep else None
         self.down_by = np.full(len(lo), -1, dtype=np.int64)
         self.up_by = np.full(len(lo), -1, dtype=np.int64)

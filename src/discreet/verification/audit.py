@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 # What comes so near to a level, in parts of it, may have missed it by rounding.
 NEAR = 1 - 1e-5
+# How many cells that whole numbers do not certify are tried by fractions, which take long, and in tables of how many
+# suppressed cells at most.
+FEW_LEFT, FEW_CELLS = 200, 2_000
 
 
 def audit(
@@ -75,6 +78,7 @@ def audit(
     from discreet.attack.levels import PROTECTED, PUBLISHED, levels_of, verdicts
     from discreet.attack.unpicking import unpick
     from discreet.tabular.files.formats import table_from
+    from discreet.tabular.table import PRIMARY
     from discreet.verification.certificate import Certifier
     from discreet.verification.disclosures import exposed_to, unsafe_sums
     from discreet.verification.pattern import apply_pattern, centre_of
@@ -113,20 +117,27 @@ def audit(
         witness=None if certificate and not secondaries else certifier,
         tell=lambda part: tell("attacking", part),
     )
-    shown = verdicts(held, wanted, cells, reach.down, reach.up)
-    extremes, verdict = reach, shown
+    extremes, verdict = reach, verdicts(held, wanted, cells, reach.down, reach.up)
     if intervals:
         outsider = Attacker(held, hidden, centre)
         extremes = outsider.reach(wanted.down[cells], wanted.up[cells], exact=True, tell=lambda p: tell("intervals", p))
         verdict = verdicts(held, wanted, cells, extremes.down, extremes.up)
     elif not certificate:
-        extremes = _look_again(held, hidden, centre, wanted, attacker, reach, shown)
+        extremes = _look_again(held, hidden, centre, wanted, attacker, reach, verdict)
         verdict = verdicts(held, wanted, cells, extremes.down, extremes.up)
-    proof = None
+    proof: Certificate | None = None
     certified = certifier.certified[cells]
+    shown = (verdict == PROTECTED) & (held.status[cells] == PRIMARY)
     if certificate:
-        proof, exactly = _certificate(held, hidden, reach, verdict, strict=strict)
-        certified = certified | exactly
+        proof = _certify(held, hidden, reach, shown, strict=strict)
+        certified = certified | np.isin(cells, proof.exactly)
+    left = shown & ~certified
+    if 0 < left.sum() <= FEW_LEFT and len(cells) <= FEW_CELLS and not np.isnan(held.value).any():
+        # By fewer and simpler moves, or in fractions, what whole numbers do not show may be shown all the same.
+        seek = (np.where(left, wanted.seek_down[cells], 0.0), np.where(left, wanted.seek_up[cells], 0.0))
+        more = _certify(held, hidden, attacker.reach_simply(*seek, reach), left, strict=strict)
+        certified = certified | np.isin(cells, more.exactly)
+        proof = None if proof is None else proof.joined(more)
     insiders = None
     if singletons:
         tell("insiders", 0.0)
@@ -172,6 +183,10 @@ def _look_again(
     if not attacker.is_rounded:
         near = (reach.down >= NEAR * levels.down[cells]) & (reach.up >= NEAR * levels.up[cells])
         failed &= near & (reach.down + reach.up >= NEAR * levels.width[cells])
+    # What is proven not to be had without rounding either need not be looked for.
+    down, up = attacker.limit(reach)
+    failed &= (down >= NEAR * levels.down[cells]) & (up >= NEAR * levels.up[cells])
+    failed &= down + up >= NEAR * levels.width[cells]
     if not attacker.whole or not failed.any():
         return reach
     again = Attacker(table, hidden, centre).reach(
@@ -180,16 +195,8 @@ def _look_again(
     return replace(reach, down=np.maximum(reach.down, again.down), up=np.maximum(reach.up, again.up))
 
 
-def _certificate(table: Table, hidden: Any, reach: Reach, verdict: Any, *, strict: bool) -> tuple[Certificate, Any]:
-    """The certificate of the primary cells that are protected, checked before it is handed out; which are exact."""
-    import numpy as np
-
-    from discreet.attack.levels import PROTECTED
-    from discreet.tabular.table import PRIMARY
+def _certify(table: Table, hidden: Any, reach: Reach, shown: Any, *, strict: bool) -> Certificate:
+    """The certificate of some cells that are protected, of those that it proves."""
     from discreet.verification.certificate import certificate_of, keep_proven
 
-    shown = (verdict == PROTECTED) & (table.status[reach.cells] == PRIMARY)
-    proof = keep_proven(table, hidden, certificate_of(table, reach, shown), strict=strict)
-    is_exact = np.array([move.unit is not None for move in proof.moves] + [True])
-    exactly = proof.cells[is_exact[proof.down] & is_exact[proof.up]]
-    return proof, np.isin(reach.cells, exactly)
+    return keep_proven(table, hidden, certificate_of(table, reach, shown), strict=strict)

@@ -15,6 +15,7 @@ are kept, as a `Certificate`, only if asked for.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,12 +33,15 @@ from discreet.data.checks import check_readable
 from discreet.errors import InputError, PromiseNotKept
 from discreet.tabular.files.formats import table_from
 from discreet.tabular.table import PRIMARY, Table
+from discreet.verification.exact_moves import common_denominator, make_exact
 from discreet.verification.pattern import apply_pattern
 
 SCHEMA = "discreet/certificate/1"
 INTERNAL = "holds confidential differences; not for publication"
-# The vertices of these systems have coordinates with small denominators; one that has not is certified approximately.
+# The vertices of these systems mostly have coordinates with small denominators.
 DENOMINATORS = (*range(1, 65), 2520)
+# How far from a whole number what stands for one may be: whether it adds up is seen in any case.
+NEARLY_WHOLE = 1e-4
 # Whole numbers up to here are exact as doubles, and a decimal of so many digits is the only one its double stands for.
 LARGEST_WHOLE, LARGEST_DECIMAL = 2.0**50, 1e15
 # More than the rounding of a product of two doubles.
@@ -86,6 +90,22 @@ class Certificate:
     def exact(self) -> bool:
         """Whether every addition is exact."""
         return all(move.unit is not None for move in self.moves)
+
+    @property
+    def exactly(self) -> Ints:
+        """The cells whose moves are exact."""
+        is_exact = np.array([move.unit is not None for move in self.moves] + [True])
+        cells: Ints = self.cells[is_exact[self.down] & is_exact[self.up]]
+        return cells
+
+    def joined(self, other: Certificate) -> Certificate:
+        """This certificate with what another one shows, of cells of this one too."""
+        kept = ~np.isin(self.cells, other.cells)
+        cells = np.concatenate([self.cells[kept], other.cells])
+        order = np.argsort(cells)
+        later = [np.where(way >= 0, way + len(self.moves), -1) for way in (other.down, other.up)]
+        down, up = np.concatenate([self.down[kept], later[0]]), np.concatenate([self.up[kept], later[1]])
+        return _without_idle(Certificate([*self.moves, *other.moves], cells[order], down[order], up[order]))
 
     def as_dict(self) -> dict[str, Any]:
         """The certificate as it is written."""
@@ -200,11 +220,16 @@ def _solutions(proofs: Proofs, places: Ints) -> list[tuple[int, int]]:
 def _move(additions: Additions, cells: Ints, deviations: Floats, scale: float) -> Move:
     """Deviations in units of the last decimal as exact whole numbers of a part of it, if they are that."""
     found = additions.make_whole(cells, deviations)
-    if found is None:
+    if found is not None:
+        near, denominator = found
+        kept = near != 0
+        return Move(cells[kept], near[kept].tolist(), int(scale) * denominator)
+    exact = make_exact(additions.table, cells, deviations, scale)
+    if exact is None:
         return Move(cells, (deviations / scale).tolist(), None)
-    near, denominator = found
-    kept = near != 0
-    return Move(cells[kept], near[kept].tolist(), int(scale) * denominator)
+    common = math.lcm(*(move.denominator for move in exact))
+    kept = np.array([move != 0 for move in exact])
+    return Move(cells[kept], [int(move * common) for move in exact if move], int(scale) * common)
 
 
 class Additions:
@@ -256,10 +281,10 @@ class Additions:
         """Deviations as whole numbers of a part of a unit in which they add up to nothing, if there is one."""
         if not self.is_exact:
             return None
-        for denominator in DENOMINATORS:
+        for denominator in (*DENOMINATORS, common_denominator(deviations)):
             scaled = deviations * denominator
             near = np.rint(scaled)
-            if np.abs(scaled - near).max(initial=0.0) > 1e-4 or np.abs(near).max(initial=0.0) > LARGEST_WHOLE:
+            if np.abs(scaled - near).max(initial=0.0) > NEARLY_WHOLE or np.abs(near).max(initial=0.0) > LARGEST_WHOLE:
                 continue
             amounts = near.astype(np.int64)
             fits = self.balance(np.array([0, len(cells)]), cells, amounts)
@@ -447,7 +472,19 @@ def keep_proven(table: Table, hidden: Bools, certificate: Certificate, *, strict
         if certificate.moves[number].unit is not None:
             raise PromiseNotKept(f"{table.source}: the certificate does not stand its check, so it is refused: {why}")
     kept = ~np.isin(certificate.cells, [cell for cell, _ in proofs])
-    return Certificate(certificate.moves, certificate.cells[kept], certificate.down[kept], certificate.up[kept])
+    return _without_idle(
+        Certificate(certificate.moves, certificate.cells[kept], certificate.down[kept], certificate.up[kept])
+    )
+
+
+def _without_idle(certificate: Certificate) -> Certificate:
+    """The certificate without moves that prove nothing."""
+    used = np.unique(np.concatenate([certificate.down, certificate.up]))
+    used = used[used >= 0]
+    number = np.full(len(certificate.moves) + 1, -1, dtype=np.int64)
+    number[used] = np.arange(len(used))
+    moves = [certificate.moves[at] for at in used.tolist()]
+    return Certificate(moves, certificate.cells, number[certificate.down], number[certificate.up])
 
 
 def _find_flaws(
