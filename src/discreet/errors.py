@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from discreet.text import printable
+
 # The exit status of a run that was interrupted with nothing written.
 INTERRUPTED = 130
 # The exit status of a release that was written although it protects some unsafe cells only, as was asked for.
@@ -18,12 +20,19 @@ class DiscreetError(Exception):
     """Any failure that this package reports in words meant for its user."""
 
     exit_status = 1
+    # What a program can tell the failure by; it stays the same in later versions.
+    code = "refused"
+
+    def __str__(self) -> str:
+        # A name from a file may hold what a terminal obeys.
+        return printable(super().__str__())
 
 
 class InputError(DiscreetError, ValueError):
     """The data, a declaration or an argument cannot be worked with; the message says what to do."""
 
     exit_status = 2
+    code = "input"
 
 
 class CodesError(InputError):
@@ -42,6 +51,8 @@ class CodesError(InputError):
 
 class PromiseNotKept(DiscreetError):  # noqa: N818 - the sentence a steward reads, not a technical fault
     """A release does not keep its promise, so it is refused."""
+
+    code = "promise"
 
 
 def whole(name: str, value: object, least: int) -> int:

@@ -1,5 +1,6 @@
-"""Text laid out for people: a title in the margin and wrapped lines beside it. Progress that nobody listens to."""
+"""Text laid out for people, a title in the margin and wrapped lines beside it, or as JSON; names may hold anything."""
 
+import json
 import re
 import textwrap
 
@@ -19,6 +20,12 @@ def count(number: int, noun: str, many: str = "") -> str:
 def printable(text: str) -> str:
     """A text that may hold names from a file, with whatever a terminal would obey written out, as \\x1b."""
     return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def as_json(content: object, *, ascii_only: bool = False) -> str:
+    """JSON that people can read too; what a terminal would obey is escaped, and all but ASCII if asked for."""
+    text = json.dumps(content, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def entry(title: str, text: str) -> list[str]:

@@ -1,6 +1,8 @@
 """`methods`, `example`, `verify` and the shell round them."""
 
 import json
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 
 from canary import CANARY, Command
 from discreet._version import __version__
+from discreet.cli.app import WALK, app
 from discreet.methods import FAMILIES, names
 
 
@@ -95,3 +98,30 @@ def test_compile_fills_the_cache(command: Command, monkeypatch: pytest.MonkeyPat
     assert "compiling kernels for this machine" in command("compile").out
     assert called == ["microdata", "tables"]
     assert command("compile", "--quiet").out == ""
+
+
+@pytest.mark.parametrize("line", [line for steps in WALK.values() for _, line in steps])
+def test_the_example_of_each_command_can_be_typed(line: str) -> None:
+    words = shlex.split(line.removeprefix('eval "$(').removesuffix(')"'))
+    assert words[0] == "discreet"
+    app.parse_args(words[1:], print_error=False, exit_on_error=False)
+
+
+def test_help_is_in_the_order_of_the_walk_and_marks_what_is_required(command: Command) -> None:
+    told = command("--help").out
+    places = [told.index(title) for title in WALK]
+    assert places == sorted(places)
+    assert all(f"│ {word} " in told for word in ("inspect", "protect", "tabulate", "suppress", "methods"))
+    words = " ".join(command("protect", "--help").out.replace("│", " ").split())
+    assert "and OUTPUT.evidence.json, which is internal. [required]" in words
+    assert "Required, here or in the configuration." in words
+    assert "Example: discreet protect survey.csv" in words
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_shell_can_complete_commands(command: Command, shell: str) -> None:
+    script = command("completion", shell).out
+    assert "protect" in script
+    assert "--row-map" in script
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=script, text=True, check=True)

@@ -64,7 +64,7 @@ def test_verify_accepts_the_release_and_catches_a_change(command: Command, surve
     out.write_text("\n".join([*lines[:5], ",".join([fields[0], fields[1], "17.25", *fields[3:]]), *lines[6:]]) + "\n")
     broken = command("verify", out, "--promise", promise)
     assert broken.status == 1
-    assert "NOT KEPT" in broken.err
+    assert "NOT KEPT" in broken.out
     assert "SHA-256 differs" in broken.err
 
 

@@ -31,7 +31,7 @@ def test_from_microdata_to_a_verdict(folder: Path, capsys: pytest.CaptureFixture
     assert "internal: not for publication" in capsys.readouterr().err
     # Every unsafe cell alone in its line: subtraction finds them all.
     assert run(["audit", "flagged.parquet"]) == 1
-    told = capsys.readouterr().err
+    told = capsys.readouterr().out
     assert "NOT PROTECTED" in told
     assert not any(str(amount) in told for amount in (900, 977))
 
@@ -71,7 +71,7 @@ def test_a_certificate_can_be_checked_again(folder: Path, capsys: pytest.Capture
     Path("c.json").write_text(json.dumps(content))
     capsys.readouterr()
     assert run(["audit", "f.parquet", "--check", "c.json"]) == 1
-    assert "does not add up" in capsys.readouterr().err
+    assert "does not add up" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

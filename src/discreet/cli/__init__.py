@@ -7,6 +7,17 @@ import sys
 from discreet.errors import INTERRUPTED
 
 
+def _flush() -> None:
+    """Print what is left; what cannot be printed changes the status no more."""
+    from discreet.cli.printing import silence
+
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            silence(stream)
+
+
 def main() -> None:
     """Run the command line and exit with its status."""
     try:
@@ -15,6 +26,9 @@ def main() -> None:
             signal.signal(number, signal.default_int_handler)
         # Small dense systems are solved faster, and always alike, by one thread.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        from discreet.cli.printing import open_streams
+
+        open_streams()
         from discreet.cli.app import run
 
         status = run(sys.argv[1:])
@@ -22,6 +36,6 @@ def main() -> None:
         status = INTERRUPTED
     if status == INTERRUPTED:
         # An interrupt that passed through exec() on its way makes Python end by the signal whatever status it is given.
-        sys.stderr.flush()
         os._exit(status)
+    _flush()
     sys.exit(status)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter
 
 from discreet._version import __version__
 from discreet.cli.compile import compile_
@@ -16,12 +18,15 @@ from discreet.cli.example import example
 from discreet.cli.group import group
 from discreet.cli.inspection import inspect
 from discreet.cli.methods import methods
+from discreet.cli.printing import show, show_json, silence, tell
 from discreet.cli.protect import protect, refine
 from discreet.cli.releases import measure, verify
 from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import audit, suppress
 from discreet.cli.tables import link, primary, tabulate
 from discreet.errors import INTERRUPTED, DiscreetError
+from discreet.release.ledger import PLACED, tell_placed
+from discreet.text import printable
 
 USAGE, REFUSED = 2, 1
 
@@ -30,57 +35,99 @@ app = App(
     help="Statistical disclosure control: releases that are safe, as useful as possible, and proven.",
     version=__version__,
     help_format="markdown",
+    group_commands=Group("Options", sort_key=9),
     default_parameter=Parameter(negative=()),
     exit_on_error=False,
     print_error=False,
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for command in (
-    inspect,
-    protect,
-    group,
-    refine,
-    verify,
-    measure,
-    methods,
-    tabulate,
-    primary,
-    link,
-    suppress,
-    audit,
-    convert,
-    example,
-):
-    app.command(command)
-app.command(compile_, name="compile")
-app.command(study)
-app.command(reproduce)
+
+
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
+    """Print a script that lets a shell complete commands and options.
+
+    For this session: eval "$(discreet completion bash)". For good: put that line into ~/.bashrc; for zsh write the
+    script to a file named _discreet in a folder of $fpath.
+
+    Parameters
+    ----------
+    shell
+        The shell that the script is for.
+    """
+    show(app.generate_completion(prog_name="discreet", shell=shell))
+    return 0
+
+
+# The commands along the walk, each with an example that its help shows.
+WALK: dict[str, list[tuple[Any, str]]] = {
+    "Microdata": [
+        (inspect, "discreet inspect survey.csv --toml survey.toml"),
+        (protect, "discreet protect survey.csv --config survey.toml --k 5 -o release.csv"),
+        (verify, "discreet verify release.csv --promise release.csv.release.json"),
+        (measure, "discreet measure survey.csv release.csv --config survey.toml --row-map map.csv"),
+        (refine, "discreet refine survey.csv old.csv --config survey.toml --k 5 --key id -o release.csv"),
+        (group, "discreet group companies.csv --config companies.toml --k 5 -o grouping.toml"),
+    ],
+    "Tables": [
+        (tabulate, "discreet tabulate companies.csv --by region --by size_class --value turnover -o t.parquet"),
+        (primary, "discreet primary t.parquet --p 10 --threshold 3 -o flagged.parquet"),
+        (link, "discreet link by-region.parquet by-size.parquet -o linked.parquet"),
+        (suppress, "discreet suppress flagged.parquet -o public.csv"),
+        (audit, "discreet audit flagged.parquet --pattern suppressed.parquet"),
+        (convert, "discreet convert table.tab table.parquet"),
+    ],
+    "Research": [
+        (methods, "discreet methods"),
+        (study, "discreet study compare survey.csv --config survey.toml --method memetic --method mdav -o study"),
+        (reproduce, "discreet reproduce 2013 --quick"),
+    ],
+    "To begin with": [
+        (example, "discreet example survey ."),
+        (compile_, "discreet compile"),
+        (completion, 'eval "$(discreet completion bash)"'),
+    ],
+}
+for place, (title, steps) in enumerate(WALK.items()):
+    section = Group(title, sort_key=place)
+    for step, (command, line) in enumerate(steps):
+        how: dict[str, Any] = {"group": section, "sort_key": step, "help_epilogue": f"Example: `{line}`"}
+        if isinstance(command, App):
+            for key, value in how.items():
+                setattr(command, key, value)
+            app.command(command)
+        else:
+            app.command(command, name=command.__name__.rstrip("_"), **how)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command and give its exit status: 0 done, 1 refused, 2 usage or input error, 3 partial, 130 interrupted."""
+    began = len(PLACED)
     try:
         status = app(list(arguments))
-        sys.stdout.flush()
     except CycloptsError as error:
-        return _complain(f"{error}\nTry: discreet {_name_command(arguments)}--help", USAGE)
+        return _complain("usage", f"{error}\nTry: discreet {_name_command(arguments)}--help", USAGE, arguments)
     except DiscreetError as error:
-        return _complain(str(error), error.exit_status)
+        return _complain(error.code, str(error), error.exit_status, arguments)
     except KeyboardInterrupt:
-        return _complain("interrupted; nothing was written", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has left; what is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _complain("interrupted", f"interrupted; {tell_placed(began)}", INTERRUPTED, arguments)
+    except BrokenPipeError:  # whoever read the help has left
+        silence(sys.stdout)
         return 0
     except MemoryError:
-        return _complain(
-            "not enough memory for this data and method; nothing was written. For protect, try --method tour.", REFUSED
-        )
-    except (SystemExit, GeneratorExit):
-        raise
-    except BaseException as error:  # a panic of compiled code is no Exception
-        return _complain(_describe_fault(error), REFUSED)
+        advice = "" if len(PLACED) > began else ". For protect, try --method tour."
+        message = f"not enough memory for this data and method; {tell_placed(began)}{advice}"
+        return _complain("memory", message, REFUSED, arguments)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            return _complain("fault", _describe_fault(error, tell_placed(began)), REFUSED, arguments)
+        silence(sys.stdout)
+        return _complain("write", f"{os.strerror(error.errno)}; {tell_placed(began)}", USAGE, arguments)
+    except SystemExit as error:  # of the library that prints the help, where nobody reads it to its end
+        silence(sys.stdout)
+        return error.code if isinstance(error.code, int) and error.code != 1 else 0
+    except BaseException as error:  # a panic in a library is no Exception
+        return _complain("fault", _describe_fault(error, tell_placed(began)), REFUSED, arguments)
     return status if isinstance(status, int) else 0
 
 
@@ -88,18 +135,21 @@ def _name_command(arguments: Sequence[str]) -> str:
     return f"{arguments[0]} " if arguments and arguments[0] in app else ""
 
 
-def _complain(message: str, status: int) -> int:
-    print(f"discreet: {message}", file=sys.stderr)
+def _complain(code: str, message: str, status: int, arguments: Sequence[str]) -> int:
+    """Say what went wrong, to a program too if it asked for JSON: its code stays the same in later versions."""
+    if "--json" in arguments:
+        show_json({"schema": "discreet/error/1", "code": code, "status": status, "message": printable(message)})
+    tell(f"discreet: {message}")
     return status
 
 
-def _describe_fault(error: BaseException) -> str:
+def _describe_fault(error: BaseException, so_far: str) -> str:
     """A fault of ours, told without its message, which could quote a value."""
     if os.environ.get("DISCREET_DEBUG"):
-        traceback.print_exception(error)
+        tell("".join(traceback.format_exception(error)))
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(last.filename)}, line {last.lineno}"  # noqa: PTH119 - a name, not a path
     return (
-        f"a fault in discreet itself ({type(error).__name__} in {where}); nothing was written. The details are not "
+        f"a fault in discreet itself ({type(error).__name__} in {where}); {so_far}. The details are not "
         "shown because they could quote data; set DISCREET_DEBUG=1 to see them."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.cli.printing import show
+
 
 def compile_(*, quiet: bool = False) -> int:
     """Compile the kernels of the default searches ahead of time, for an image or a cluster.
@@ -25,7 +27,7 @@ def compile_(*, quiet: bool = False) -> int:
 
     began = perf_counter()
     if not quiet:
-        print("compiling kernels for this machine (once) …", flush=True)
+        show("compiling kernels for this machine (once) …")
     method = Memetic()
     # Records whose optimum may be proven, many records, and so many that they are searched in blocks.
     warm_up(method, 2, 3, {100, 5_000, 10 * method.large})
@@ -33,5 +35,5 @@ def compile_(*, quiet: bool = False) -> int:
         rehearse_proof()
     compile_all()
     if not quiet:
-        print(f"done in {perf_counter() - began:.0f} s")
+        show(f"done in {perf_counter() - began:.0f} s")
     return 0

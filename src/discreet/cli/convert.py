@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from discreet.cli.printing import tell
 from discreet.errors import CodesError, InputError
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def _convert_table(given: Path, out: Path, meta: Path | None, force: bool) -> No
     _write({path: _saver(data) for path, data in contents.items()}, [given, *_other_files(given, meta)], force)
     _tell(contents, table.notes)
     if suffix in _LOST and (table.dimensions or not suffix.startswith(".jj")):
-        _say(f"a {suffix} file does not keep {_LOST[suffix]}")
-    _say(f"internal: holds every value{_mention_suppressed(table)}; not for publication")
+        tell(f"a {suffix} file does not keep {_LOST[suffix]}")
+    tell(f"internal: holds every value{_mention_suppressed(table)}; not for publication")
 
 
 def _convert_microdata(given: Path, out: Path, meta: Path | None, force: bool) -> None:
@@ -92,7 +92,7 @@ def _convert_microdata(given: Path, out: Path, meta: Path | None, force: bool) -
         {out: lambda path: write(source.frame, path, format_name=format_name)}, [given, described.path, *used], force
     )
     _tell([out], source.notes)
-    _say("internal: holds every record as it is; not for publication")
+    tell("internal: holds every record as it is; not for publication")
 
 
 def _convert_hierarchy(given: Path, out: Path, meta: Path | None, force: bool) -> None:
@@ -163,10 +163,6 @@ def _mention_suppressed(table: Table) -> str:
 
 def _tell(paths: Iterable[Path], notes: Iterable[str]) -> None:
     for note in notes:
-        _say(note)
+        tell(note)
     for path in paths:
-        _say(str(path))
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+        tell(str(path))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from discreet.cli.printing import tell
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def example(
         report("writing", 0.0)
         paths = make(name, folder, n=records, seed=seed, force=force)
     for path in paths:
-        print(path, file=sys.stderr)
+        tell(str(path))
     return 0
 
 
@@ -105,9 +105,9 @@ def _write_tables(folder: Path, kind: str, sensitive: float, zeros: float, seed:
             for path, content in contents.items():
                 files.temporary(path).write_bytes(content)
     for path in contents:
-        print(path, file=sys.stderr)
-    print(_describe(table), file=sys.stderr)
-    print("Table files are internal: they tell what must not be published.", file=sys.stderr)
+        tell(str(path))
+    tell(_describe(table))
+    tell("Table files are internal: they tell what must not be published.")
     return 0
 
 

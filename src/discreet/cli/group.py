@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from discreet.cli.options import (
     option,
     split,
 )
+from discreet.cli.printing import show_json, tell
 from discreet.grouping.group import MEGABYTES
 from discreet.grouping.group import group as verb
 
@@ -109,7 +109,6 @@ def group(
     from discreet.errors import InputError
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.charts import FORMATS, check_picture
-    from discreet.release.evidence import as_json
 
     # What would fail at the end is refused before the work begins.
     drawn = operators is not None and operators.suffix.lower() in FORMATS
@@ -152,8 +151,8 @@ def group(
             found.write_operators(operators, force=console.force)
     if console.json:
         written_to = {"file": output.name, "format": "toml", "sha256": sha256(output)}
-        print(as_json(found.evidence | {"output": written_to}))
+        show_json(found.evidence | {"output": written_to})
     if not console.quiet:
         written = [output, *(path for path in (front, plot, operators) if path is not None)]
-        print(found.summary(written), file=sys.stderr)
+        tell(found.summary(written))
     return 0

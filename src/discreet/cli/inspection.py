@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from discreet.cli.options import CONSOLE, DETECT, TYPES, Columns, Console, Reading, TypeOptions, documented_by
+from discreet.cli.printing import show, show_json
 from discreet.measures.inspect import inspect as verb
 
 
@@ -49,7 +50,6 @@ def inspect(
     """
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import AtomicFiles, spare
-    from discreet.release.evidence import as_json
 
     files = [] if toml is None else [toml]
     AtomicFiles(files, force=console.force)
@@ -61,7 +61,7 @@ def inspect(
         with AtomicFiles(files, force=console.force) as atomic:
             atomic.temporary(toml).write_text(found.toml(), encoding="utf-8")
     if console.json:
-        print(as_json(found.as_dict()))
+        show_json(found.as_dict())
     elif not console.quiet:
-        print(found.summary())
+        show(found.summary())
     return 0

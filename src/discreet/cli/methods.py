@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.cli.printing import show, show_json
+
 HEADINGS = {
     "partition": "Records into groups (protect, refine, partition, study)",
     "grouping": "Quasi-identifiers into groups (group)",
@@ -25,18 +27,17 @@ def methods(*, json: bool = False) -> int:
     described = describe()
     if json:
         from dataclasses import asdict
-        from json import dumps
 
-        print(dumps([asdict(method) for method in described], indent=2, ensure_ascii=False))
+        show_json([asdict(method) for method in described])
         return 0
     for family, members in groupby(described, lambda method: method.family):
-        print(("" if family == described[0].family else "\n") + HEADINGS[family], end="\n\n")
+        show(("" if family == described[0].family else "\n") + HEADINGS[family] + "\n")
         # Variants of one method share its description.
         for (summary, parameters), variants in groupby(members, lambda method: (method.summary, method.parameters)):
             *others, last = [method.name for method in variants]
             if others:
-                print("\n".join(entry(f"{others[0]}, ", ", ".join([*others[1:], last]))))
-            print("\n".join(entry("" if others else last, summary)))
+                show("\n".join(entry(f"{others[0]}, ", ", ".join([*others[1:], last]))))
+            show("\n".join(entry("" if others else last, summary)))
             for parameter in parameters:
-                print("\n".join(entry("", f"--param {parameter.name}={parameter.default}: {parameter.description}")))
+                show("\n".join(entry("", f"--param {parameter.name}={parameter.default}: {parameter.description}")))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +114,8 @@ def documented_by(verb: Callable[..., Any]) -> Callable[[F], F]:
     """Complete a command's docstring by the verb's: its description, and each parameter it does not describe itself."""
 
     def complete(command: F) -> F:
+        if sys.flags.optimize > 1:  # Python was told to forget all docstrings
+            return command
         theirs, ours = _parse(verb), _parse(command)
         lines = [theirs.short_description or "", "", theirs.long_description or "", "", "Parameters", "----------"]
         for name, parameter in inspect.signature(command).parameters.items():
@@ -151,6 +154,9 @@ class ColumnOptions(Options):
 
     Parameters
     ----------
+    quasi
+        Columns an intruder may know: they are protected. `all` stands for those with no other role. Required, here or
+        in the configuration.
     ordinal
         Columns whose values are ordered categories, as 'size=small<medium<large'.
     coarsen

@@ -10,6 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from discreet.cli.printing import tell
+
 PATIENCE = 1.0
 
 
@@ -46,7 +48,7 @@ class Reporter:
         """Say without a terminal too why nothing happens; with a filled cache this stage takes no time."""
         with self._lock:
             if self._stage == "compiling" and not self._over:
-                print("compiling kernels for this machine (once) …", file=sys.stderr, flush=True)
+                tell("compiling kernels for this machine (once) …")
 
     def _appear(self) -> None:
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -23,6 +22,7 @@ from discreet.cli.options import (
     SearchFlags,
     documented_by,
 )
+from discreet.cli.printing import show, show_json, tell
 from discreet.microdata.plan import plan
 from discreet.microdata.protect import protect as protect_verb
 from discreet.microdata.refine import refine as refine_verb
@@ -65,6 +65,9 @@ def protect(
     dry_run
         Do nothing and write nothing: print the roles, the promise, whether it can be kept, and about how much memory
         and time it would take. What the run would refuse is refused here.
+    k
+        How many records at least must share each combination of the quasi-identifiers. Required, here or in the
+        configuration.
     grouping
         Groups of quasi-identifiers, as 'age,income;region' or in a TOML file with groups = [["age", "income"],
         ["region"]]: the records are grouped for each anew, and at least k share each combination within a group of
@@ -102,12 +105,11 @@ def protect(
     }
     if dry_run:
         from discreet.cli.progress import Reporter
-        from discreet.release.evidence import as_json
 
         _refuse_early(output, read, row_map=row_map, evidence=evidence, console=console)
         with Reporter(quiet=console.quiet) as report:
             found = plan(reading.read(data, config=search.config), progress=report, **given)
-        print(as_json(found.as_dict()) if console.json else found.summary())
+        show_json(found.as_dict()) if console.json else show(found.summary())
         return 0
     return _publish(make, output, read, order=order, row_map=row_map, evidence=evidence, console=console)
 
@@ -194,7 +196,6 @@ def _publish(
 ) -> int:
     """Make a release and write it; what would fail at the end is refused before the work begins."""
     from discreet.cli.progress import Reporter
-    from discreet.release.evidence import as_json
 
     _refuse_early(output, read, row_map=row_map, evidence=evidence, console=console)
     with Reporter(quiet=console.quiet) as report:
@@ -203,9 +204,9 @@ def _publish(
         report("writing", 0.0)
         written = release.write(output, order=order, row_map=row_map, evidence=evidence, force=console.force)
     if console.json:
-        print(as_json(written.evidence))
+        show_json(written.evidence)
     if not console.quiet:
-        print(release.summary(written), file=sys.stderr)
+        tell(release.summary(written))
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from discreet.cli.options import (
     TypeOptions,
     documented_by,
 )
+from discreet.cli.printing import show, show_json, tell
 from discreet.measures.measure import measure as measure_verb
 from discreet.verification.verify import verify as verify_verb
 
@@ -62,7 +62,7 @@ def measure(
     from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, read_recorded, record_of, write
     from discreet.release.atomic import AtomicFiles, spare
-    from discreet.release.evidence import as_json, evidence_of_measures
+    from discreet.release.evidence import evidence_of_measures
 
     if per_record:
         format_name = check_writable_format(per_record)
@@ -98,9 +98,9 @@ def measure(
         with AtomicFiles([per_record], force=console.force) as files:
             write(frame, files.temporary(per_record), format_name=format_name)
     if console.json:
-        print(as_json(evidence_of_measures(found, before, after)))
+        show_json(evidence_of_measures(found, before, after))
     if not console.quiet:
-        print(found.summary(), file=sys.stderr)
+        (tell if console.json else show)(found.summary())
     return 0
 
 
@@ -142,12 +142,13 @@ def verify(
         source = release if reading == DETECT else reading.read(release)
         verdict = verify_verb(source, promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
     if json:
-        from discreet.release.evidence import as_json, evidence_of_verification
+        from discreet.release.evidence import evidence_of_verification
 
-        print(as_json(evidence_of_verification(verdict, release, promise)))
+        show_json(evidence_of_verification(verdict, release, promise))
     if not quiet or not verdict:
-        print(f"Promise     {verdict.promise.words()}", file=sys.stderr)
-        print(f"Verified    {release.name} {verdict.words()}", file=sys.stderr)
+        say = tell if json else show
+        say(f"Promise     {verdict.promise.words()}")
+        say(f"Verified    {release.name} {verdict.words()}")
         for note in verdict.notes:
-            print(f"Note        {note}", file=sys.stderr)
+            tell(f"Note        {note}")
     return 0 if verdict else 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from discreet.cli.options import DETECT, STUDY_COLUMNS, Params, Reading, StudyColumns, write_options
+from discreet.cli.printing import show, tell
 from discreet.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def compare(
                 progress=report,
             )
         except KeyboardInterrupt:
-            print(f"discreet: interrupted; the runs that have ended are kept in {output / 'runs'}", file=sys.stderr)
+            tell(f"discreet: interrupted; the runs that have ended are kept in {output / 'runs'}")
             return INTERRUPTED
         report("writing", 0.0)
         words = ["discreet study compare", *(path.name for path in data), *(f"--method {name}" for name in method)]
@@ -121,8 +121,8 @@ def compare(
         written = made_page.write(output / "report.md", force=force)
         written += _write_runs(found, output, force)
     if not quiet:
-        print(made_page.markdown(None), end="")
-        print(f"Written: {', '.join(map(str, written))}", file=sys.stderr)
+        show(made_page.markdown(None).removesuffix("\n"))
+        tell(f"Written: {', '.join(map(str, written))}")
     return 0
 
 
@@ -255,7 +255,7 @@ def sensitivity(
                 progress=report,
             )
         except KeyboardInterrupt:
-            print(f"discreet: interrupted; the runs that have ended are kept in {store}", file=sys.stderr)
+            tell(f"discreet: interrupted; the runs that have ended are kept in {store}")
             return INTERRUPTED
         report("writing", 0.0)
         words = ["discreet study sensitivity", data.name, *write_options(columns.given())]
@@ -268,8 +268,8 @@ def sensitivity(
         with AtomicFiles([table], force=force) as files:
             found.runs.write_parquet(files.temporary(table))
     if not quiet:
-        print(made_page.markdown(None), end="")
-        print(f"Written: {report_file}, {table}", file=sys.stderr)
+        show(made_page.markdown(None).removesuffix("\n"))
+        tell(f"Written: {report_file}, {table}")
     return 0
 
 
@@ -351,13 +351,13 @@ def reproduce(
         except KeyboardInterrupt:
             if store is None:
                 raise
-            print(f"discreet: interrupted; the runs that have ended are kept in {store}", file=sys.stderr)
+            tell(f"discreet: interrupted; the runs that have ended are kept in {store}")
             return INTERRUPTED
         if output is not None:
             report("writing", 0.0)
             written = page.write(output, pictures, force=force)
     if not quiet:
-        print(page.markdown(None), end="")
+        show(page.markdown(None).removesuffix("\n"))
         if output is not None:
-            print(f"Written: {', '.join(map(str, written))}", file=sys.stderr)
+            tell(f"Written: {', '.join(map(str, written))}")
     return 0

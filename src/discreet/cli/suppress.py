@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchFlags, documented_by
+from discreet.cli.printing import show, show_json, tell
 from discreet.errors import PARTIAL, InputError
 from discreet.tables.suppress import suppress as suppress_verb
+from discreet.text import count
 from discreet.verification.audit import audit as audit_verb
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ def suppress(
     """
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import AtomicFiles, spare
-    from discreet.release.evidence import as_json
     from discreet.release.suppressed import table_files
 
     files = table_files(output, internal=internal, certificate=certificate, evidence=evidence)
@@ -106,9 +106,9 @@ def suppress(
             output, internal=internal, certificate=certificate, evidence=evidence, mark=mark, force=console.force
         )
     if console.json:
-        print(as_json(release.evidence))
+        show_json(release.evidence)
     if not console.quiet:
-        print(release.summary(written), file=sys.stderr)
+        tell(release.summary(written))
     return PARTIAL if release.partial else 0
 
 
@@ -154,7 +154,7 @@ def audit(
     """
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import AtomicFiles, write_contents
-    from discreet.release.evidence import as_json, evidence_of_audit
+    from discreet.release.evidence import evidence_of_audit
 
     if check is not None:
         if intervals is not None or certificate is not None:
@@ -180,11 +180,11 @@ def audit(
         read = [path for path in (table, pattern, meta) if path is not None]
         files = write_contents(contents, force=force, read=read) if contents else []
     if json:
-        print(as_json(evidence_of_audit(found, table, pattern)))
+        show_json(evidence_of_audit(found, table, pattern))
     if not quiet or not found:
-        print(found.summary(), file=sys.stderr)
+        (tell if json else show)(found.summary())
         for path in files:
-            print(f"Written     {path} (internal: not for publication)", file=sys.stderr)
+            tell(f"Written     {path} (internal: not for publication)")
     return 0 if found else 1
 
 
@@ -197,11 +197,9 @@ def _check_certificate(
     cells, wrong = recheck(table, check, pattern=pattern, meta=meta, strict=strict)
     if wrong:
         rest = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
-        print(f"Certificate {check.name} does NOT prove the protection: {wrong[0]}{rest}", file=sys.stderr)
+        show(f"Certificate {check.name} does NOT prove the protection: {wrong[0]}{rest}")
     elif not quiet:
-        print(
-            f"Certificate {check.name} proves the protection of {cells:,} primary cells by additions", file=sys.stderr
-        )
+        show(f"Certificate {check.name} proves the protection of {count(cells, 'primary cell')} by additions")
     return 1 if wrong else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter, Token
 
 from discreet.cli.options import DETECT, Columns, Pair, Reading, documented_by, option, split
+from discreet.cli.printing import show, tell
 from discreet.tables.link import link as link_verb
 from discreet.tables.primary import primary as primary_verb
 from discreet.tables.tabulate import tabulate as tabulate_verb
@@ -114,7 +114,7 @@ def tabulate(
         report("writing", 0.0)
         files = write_table(table, output, force=force, read=[data, *([meta] if meta else [])])
     if not quiet:
-        print(describe_table(table, files), file=sys.stderr)
+        tell(describe_table(table, files))
     return 0
 
 
@@ -206,7 +206,9 @@ def primary(
         read = [path for path in (table, manual, meta) if path is not None]
         files = write_table(flagged, output, force=force, read=read)
     if not quiet:
-        print(describe_table(flagged, files), file=sys.stderr)
+        show(describe_table(flagged, ()))
+        for path in files:
+            tell("\n".join(entry("Written", f"{path} (internal: not for publication)")))
     return 0
 
 
@@ -244,7 +246,7 @@ def link(
         report("writing", 0.0)
         files = write_table(linked, output, force=force, read=[*tables, *([meta] if meta else [])])
     if not quiet:
-        print(describe_table(linked, files), file=sys.stderr)
+        tell(describe_table(linked, files))
     return 0
 
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from discreet.errors import DiscreetError, InputError
+from discreet.release.ledger import PLACED
 from discreet.tabular.files.formats import render
 from discreet.tabular.files.own import INTERNAL
 from discreet.tabular.table import Table
@@ -31,6 +32,7 @@ class WriteError(DiscreetError):
     """A file could not be written; what was there before is as it was."""
 
     exit_status = 2
+    code = "write"
 
 
 class AtomicFiles:
@@ -116,6 +118,7 @@ class AtomicFiles:
             for target, old in reversed(done):
                 _put_back(target, old)
             raise
+        PLACED.extend(self._temporary)
         for target, old in done:
             if old:
                 old.unlink()

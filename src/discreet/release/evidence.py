@@ -16,6 +16,7 @@ from discreet._version import __version__
 from discreet.data.files import format_of, sha256
 from discreet.data.files.source import Source
 from discreet.measures.measure import Measures
+from discreet.text import as_json
 from discreet.verification.promise import Verification
 from discreet.verification.verdict import Audit
 
@@ -176,8 +177,3 @@ def _record(account: Mapping[str, Any], measures: Mapping[str, float], notes: Se
 def write_json(content: Mapping[str, Any], path: Path) -> None:
     """Write an account, readable by people and programs."""
     path.write_text(as_json(content) + "\n", encoding="utf-8")
-
-
-def as_json(content: Mapping[str, Any]) -> str:
-    """An account as JSON text."""
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)

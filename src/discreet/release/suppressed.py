@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from discreet.data.files import sha256
 from discreet.errors import InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, spare
-from discreet.release.evidence import as_json, table_record
+from discreet.release.evidence import table_record
 from discreet.release.summary import summarize_table
 from discreet.tabular.files.formats import check_table_format, render
 from discreet.tabular.table import PRIMARY, Table
-from discreet.text import count
+from discreet.text import as_json, count
 from discreet.verification.verdict import Audit
 
 MARK = "x"
