@@ -1,7 +1,11 @@
 """Files appear whole or not at all."""
 
+import contextlib
 import errno
 import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -87,3 +91,104 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InputError, match="cannot be written to"):
         AtomicFiles([tmp_path / "a.csv"])
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_without_force_nobody_is_replaced_however_late_he_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    """Somebody without our lock makes a file just before ours gets the name; with and without hard links."""
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "no links here")))
+    out, record = tmp_path / "out.csv", tmp_path / "out.csv.json"
+    write([tmp_path / "other.csv", tmp_path / "other.csv.json"])
+    check = AtomicFiles._check
+
+    def late(self: AtomicFiles, target: Path) -> None:
+        check(self, target)
+        if target == out and self._temporary:
+            out.write_text("somebody else's")
+
+    monkeypatch.setattr(AtomicFiles, "_check", late)
+    with pytest.raises(InputError, match="exists already"):
+        write([out, record])
+    assert out.read_text() == "somebody else's"
+    assert names(tmp_path) == ["other.csv", "other.csv.json", "out.csv"]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_two_runs_to_one_output_do_not_mix_their_sets(tmp_path: Path, force: bool) -> None:
+    paths = [tmp_path / name for name in ("out.csv", "out.csv.release.json", "out.csv.evidence.json")]
+    ready = threading.Barrier(4)
+    refused = []
+
+    def run(who: str) -> None:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            try:
+                with AtomicFiles(paths, force=force) as files:
+                    for path in paths:
+                        files.temporary(path).write_text(who)
+                    ready.wait(20)
+            except InputError:
+                refused.append(who)
+
+    for _ in range(5):
+        threads = [threading.Thread(target=run, args=(who,)) for who in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({path.read_text() for path in paths}) == 1
+        assert names(tmp_path) == sorted(path.name for path in paths)
+        if not force:
+            assert len(refused) == 3
+            break
+
+
+def test_the_release_comes_last_and_what_a_killed_run_left_is_swept(tmp_path: Path) -> None:
+    script = """
+import os, sys
+from pathlib import Path
+from discreet.release import atomic
+place = atomic._place
+def kill(path, target, *, replace):
+    if target.name == "out.csv":
+        os.kill(os.getpid(), 9)
+    place(path, target, replace=replace)
+atomic._place = kill
+paths = [Path(sys.argv[1]) / name for name in ("out.csv", "out.csv.release.json")]
+with atomic.AtomicFiles(paths) as files:
+    for path in paths:
+        files.temporary(path).write_text("new")
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert done.returncode == -9
+    assert "out.csv" not in names(tmp_path)
+    assert "out.csv.release.json" in names(tmp_path)
+    assert any(name.startswith(".discreet-") for name in names(tmp_path))
+    paths = [tmp_path / "out.csv", tmp_path / "out.csv.release.json"]
+    with pytest.raises(InputError, match=r"though out\.csv does not: perhaps a run was ended"):
+        write(paths)
+    write(paths, force=True)
+    assert names(tmp_path) == ["out.csv", "out.csv.release.json"]
+
+
+def test_temporary_files_of_a_living_process_are_left_alone(tmp_path: Path) -> None:
+    with AtomicFiles([tmp_path / "a.csv"]) as files:
+        files.temporary(tmp_path / "a.csv").write_text("new")
+        write([tmp_path / "b.csv"])
+    assert names(tmp_path) == ["a.csv", "b.csv"]
+
+
+def test_a_link_that_leads_nowhere_is_not_replaced_without_force(tmp_path: Path) -> None:
+    link = tmp_path / "a.csv"
+    link.symlink_to(tmp_path / "gone.csv")
+    with pytest.raises(InputError, match="exists already"):
+        write([link])
+    assert link.is_symlink()
+    write([link], force=True)
+    assert link.read_text() == "new"

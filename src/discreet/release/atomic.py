@@ -1,4 +1,9 @@
-"""Files that appear whole or not at all: written under another name in the same folder, flushed, then renamed.
+"""Files that appear whole or not at all: written under another name in the same folder, flushed, then put in place.
+
+Without `force` nothing is ever replaced, whoever was quicker: a file is linked to its name, which fails if the name is
+taken, and not renamed. The files of a set are put in place under a lock on their folders, so that sets of two runs do
+not mix, and the one that all others are about last: where it is, they are. What a process that was killed left behind
+is swept by the next.
 
 Internal files, such as tables with their confidential values, are readable by their owner only.
 """
@@ -10,9 +15,12 @@ import errno
 import io
 import json
 import os
+import platform
 import secrets
+import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -68,8 +76,8 @@ class AtomicFiles:
             raise InputError(f"{folder}: this folder cannot be written to; choose another")
         if target.is_dir():
             raise InputError(f"{target} is a folder; name a file")
-        if target.exists() and not self.force:
-            raise InputError(f"{target} exists already; choose another name, or replace it with --force (force=True)")
+        if os.path.lexists(target) and not self.force:
+            raise InputError(_describe_taken(target, self.targets[0]))
 
     def __enter__(self) -> AtomicFiles:
         return self
@@ -79,7 +87,7 @@ class AtomicFiles:
         if target not in self._temporary:
             try:
                 handle, name = tempfile.mkstemp(
-                    prefix=".discreet-", suffix="".join(target.suffixes[-1:]), dir=target.parent
+                    prefix=OURS.format(pid=os.getpid()), suffix="".join(target.suffixes[-1:]), dir=target.parent
                 )
             except OSError as error:
                 raise WriteError(_why(target, error)) from None
@@ -106,23 +114,93 @@ class AtomicFiles:
         for path in self._temporary.values():
             with path.open("rb+") as file:
                 os.fsync(file.fileno())
-        for target in self._temporary:
-            self._check(target)
-        done: list[tuple[Path, Path | None]] = []
-        try:
-            for target, path in self._temporary.items():
-                old = _set_aside(target)
-                done.append((target, old))
-                path.replace(target)
-        except BaseException:
-            for target, old in reversed(done):
-                _put_back(target, old)
-            raise
-        PLACED.extend(self._temporary)
-        for target, old in done:
-            if old:
-                old.unlink()
-            _flush_folder(target.parent)
+        # The release comes last: who finds it finds its record and its evidence too.
+        order = sorted(self._temporary, key=lambda target: target == self.targets[0])
+        with _locked({target.parent.resolve() for target in order}):
+            for target in order:
+                self._check(target)
+            done: list[tuple[Path, Path | None]] = []
+            try:
+                for target in order:
+                    done.append((target, _set_aside(target) if self.force else None))
+                    _place(self._temporary[target], target, replace=self.force)
+            except FileExistsError:  # by somebody who takes no notice of the lock; that file is not ours
+                taken, _ = done.pop()
+                _put_back(done)
+                raise InputError(_describe_taken(taken, self.targets[0])) from None
+            except BaseException:
+                _put_back(done)
+                raise
+            PLACED.extend(order)
+            for target, old in done:
+                if old:
+                    old.unlink()
+                _flush_folder(target.parent)
+            for folder in {target.parent for target in order}:
+                sweep(folder)
+
+
+# Temporary files are named after the machine and the process that writes them, so that leftovers can be told.
+OURS = f".discreet-{zlib.crc32(platform.node().encode()):08x}-{{pid}}-"
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporary files that processes of this machine left in a folder when they were killed."""
+    for path in folder.glob(OURS.format(pid="*") + "*"):
+        pid = path.name.split("-")[2]
+        if pid.isdigit() and not _is_alive(int(pid)):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name != "posix":
+        return True  # elsewhere nobody can be asked without harm
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # somebody else's
+    return True
+
+
+@contextlib.contextmanager
+def _locked(folders: Iterable[Path]) -> Iterator[None]:
+    """Let no other process of ours put files into the folders meanwhile, where the system knows locks on folders."""
+    with contextlib.ExitStack() as stack:
+        for folder in sorted(folders):  # in one order, so that two processes do not wait for each other
+            with contextlib.suppress(ImportError, OSError):
+                import fcntl
+
+                handle = os.open(folder, os.O_RDONLY)
+                stack.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _place(path: Path, target: Path, *, replace: bool) -> None:
+    """Give a file its name; one that has the name already stays, unless it may be replaced."""
+    if replace:
+        path.replace(target)
+        return
+    try:
+        os.link(path, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: take the name first, then replace what is ours
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        path.replace(target)
+
+
+def _describe_taken(target: Path, first: Path) -> str:
+    """Why a file cannot get its name; perhaps of a run that was killed while it put its files in place."""
+    if target != first and not os.path.lexists(first):
+        return (
+            f"{target} exists already, though {first.name} does not: perhaps a run was ended before it was done; "
+            "replace it with --force (force=True), or choose another name"
+        )
+    return f"{target} exists already; choose another name, or replace it with --force (force=True)"
 
 
 def spare(targets: Iterable[Path], kept: Mapping[str, Path | None]) -> None:
@@ -137,20 +215,21 @@ def _set_aside(target: Path) -> Path | None:
     """A second name for the file that is about to be replaced, so that it can come back."""
     if not target.exists():
         return None
-    aside = target.with_name(f".discreet-{secrets.token_hex(8)}.old")
+    aside = target.with_name(f"{OURS.format(pid=os.getpid())}{secrets.token_hex(8)}.old")
     try:
         os.link(target, aside)
     except OSError:
-        target.replace(aside)  # a file system without hard links
+        shutil.copy2(target, aside)  # a file system without hard links; the name is never without a file
     return aside
 
 
-def _put_back(target: Path, old: Path | None) -> None:
-    with contextlib.suppress(OSError):
-        if old:
-            old.replace(target)
-        else:
-            target.unlink()
+def _put_back(done: list[tuple[Path, Path | None]]) -> None:
+    for target, old in reversed(done):
+        with contextlib.suppress(OSError):
+            if old:
+                old.replace(target)
+            else:
+                target.unlink()
 
 
 def _flush_folder(folder: Path) -> None:
