@@ -72,3 +72,14 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(RuntimeError):
         save(CHART, tmp_path / "chart.svg")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_cannot_bring_a_script_into_the_page(tmp_path: Path) -> None:
+    evil = "age</script><script>alert('owned')</script>"
+    chart = (
+        alt.Chart(alt.InlineData(values=[{"x": 1, "name": evil}])).mark_point().encode(x="x:Q").properties(title=evil)
+    )
+    text = save(chart, tmp_path / "chart.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    spec = next(line for line in text.splitlines() if re.match(r"\s*(const|let|var) spec = ", line))
+    assert json.loads(spec.split("=", 1)[1].strip().rstrip(";"))["title"] == evil

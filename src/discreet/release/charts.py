@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -72,7 +73,22 @@ def save(chart: Chart, path: str | Path, *, force: bool = False) -> Path:
             scale_factor=SCALE,
             embed_options={"actions": MENU},
         )
+        if FORMATS[path.suffix.lower()] == "html":
+            _defuse(files.temporary(path))
     return path
+
+
+def _defuse(page: Path) -> None:
+    """Escape what in a name would end the script that holds the description of the chart, and begin another."""
+    text, found = re.subn(
+        r"(?m)^(\s*(?:const|let|var) spec = )(.*)$",
+        lambda line: line[1] + line[2].replace("<", "\\u003c"),
+        page.read_text(encoding="utf-8"),
+        count=1,
+    )
+    if not found:
+        raise InputError("this version of altair writes pages that cannot be made safe; write .svg or .png instead")
+    page.write_text(text, encoding="utf-8")
 
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
