@@ -6,17 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from discreet.errors import InputError
 from discreet.tables.primary import primary
+from discreet.tables.suppress import suppress
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.files import codevalue, jj
 from discreet.tabular.files.formats import render
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import find_flaws
-from discreet.verification.pattern import apply_pattern
+from discreet.verification.pattern import apply_pattern, previous_pattern
 from plain_attacker import extremes, protected
 from random_tables import random_table
 
@@ -166,3 +168,50 @@ def test_patterns_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         audit(table, pattern=other)
     with pytest.raises(InputError):
         audit(table, pattern=tmp_path / "missing.txt")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_our_own_publication_is_a_pattern(seed: int, suffix: str, tmp_path: Path) -> None:
+    table = judged(seed)
+    found = suppress(table, steps=2, partial=True)
+    public = tmp_path / f"out.{suffix}"
+    found.write(public)
+    said = audit(table.but(rules={"words": {}}), pattern=public)
+    assert (said.table.suppressed == found.table.suppressed).all()
+    assert (said.table.status == found.table.status).all() or (table.status == FIXED).any()
+    assert said.failed.tolist() == found.audit.failed.tolist()
+    # A published value that the table does not have is of another table.
+    value = table.value + 1.0 * ~found.table.suppressed
+    with pytest.raises(InputError, match="another value"):
+        apply_pattern(table.but(value=value), public)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_an_earlier_pattern_is_matched_by_codes_where_cells_came_or_went(suffix: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    codes = {name: [f"{name}{at}" for at in range(5)] for name in ("r", "c")}
+    records = [(r, c, float(rng.integers(1, 100))) for r in codes["r"] for c in codes["c"] for _ in range(3)]
+    records += [("r1", "c1", 7.0)] * 2
+    tables = []
+    for gone in ("r4", "r0"):
+        frame = pl.DataFrame([one for one in records if one[0] != gone], schema=["r", "c", "v"], orient="row")
+        tables.append(primary(tabulate(frame, by=["r", "c"], value="v"), p=30))
+    before, now = tables
+    found = suppress(before, steps=2, partial=True)
+    found.write(tmp_path / f"out.{suffix}", internal=tmp_path / "all.parquet")
+    names = {before.name(cell): hidden for cell, hidden in enumerate(found.table.suppressed.tolist())}
+    for path in (tmp_path / f"out.{suffix}", tmp_path / "all.parquet"):
+        hidden, notes = previous_pattern(now, path)
+        assert hidden.tolist() == [names.get(now.name(cell), False) for cell in range(len(now))]
+        assert notes == [f"since {path.name} 6 cells came and 6 cells went; matched by codes"]
+        again = suppress(now, steps=2, partial=True, previous=path)
+        assert again.evidence["measures"]["changes"] is not None
+        assert notes[0] in again.evidence["notes"]
+        with pytest.raises(InputError, match="a pattern must be of the same table"):
+            apply_pattern(now, path)
+    other = tabulate(
+        pl.DataFrame({"r": ["a", "b"], "c": ["d", "d"], "v": [1.0, 2.0]}), by=["r", "c"], value="v", total="All"
+    )
+    with pytest.raises(InputError, match="has no cell of"):
+        previous_pattern(other, tmp_path / f"out.{suffix}")

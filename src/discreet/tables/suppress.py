@@ -65,7 +65,8 @@ def suppress(
     threads : int
         Threads to use, by default one per processor; with the same steps the pattern does not depend on it.
     previous : path, optional
-        A pattern to begin with, such as last year's: a table file with the same cells, or τ-ARGUS's code-value output.
+        A pattern to begin with, such as last year's: the table that suppress has published, a table file, or
+        τ-ARGUS's code-value output. Cells are matched by their codes: some may have come or gone.
     frozen : path, frame or list, optional
         Cells that must be published, as a list of cells.
     prefer : path, frame or list, optional

@@ -48,8 +48,8 @@ def audit(
     table : Table or path
         The table with its levels: of discreet.primary, or a file (.parquet, .csv, .tab, .jj).
     pattern : path, optional
-        Which cells are suppressed, where another tool chose them: τ-ARGUS's code-value output (.txt or .csv), or a
-        table file with the same cells.
+        Which cells are suppressed, where the table does not say: τ-ARGUS's code-value output (.txt or .csv), what
+        suppress has published (.csv or .parquet), or a table file with the same cells.
     intervals : bool
         Find the exact interval of every suppressed cell, and not just whether the levels are reached.
     secondaries : bool

@@ -18,6 +18,8 @@ from discreet.solvers.tolerances import PRINTED
 from discreet.tabular.files import codevalue
 from discreet.tabular.files.formats import read_table
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
+from discreet.text import count
+from discreet.verification.publication import check_values, read_publication
 
 CODE_VALUE = (".txt", ".csv")
 
@@ -44,46 +46,87 @@ def apply_pattern(table: Table, pattern: Path | None) -> tuple[Table, NDArray[np
     return table.but(status=laid.astype(np.uint8)), unsafe & ~hidden, notes
 
 
-def _status(table: Table, pattern: Path) -> NDArray[np.uint8]:
-    if pattern.suffix.lower() in CODE_VALUE and table.dimensions and not _is_ours(pattern):
-        return codevalue.read(pattern, table)
+def previous_pattern(table: Table, path: Path) -> tuple[NDArray[np.bool_], list[str]]:
+    """Which cells of a table an earlier pattern suppresses, by their codes, and which cells came or went since.
 
-    other = read_table(pattern)
-    if len(other) != len(table) or len(other.dimensions) != len(table.dimensions):
+    Parameters
+    ----------
+    table : Table
+        The table of today.
+    path : Path
+        The earlier table, as it was published or with its statuses; or τ-ARGUS's code-value output of the same cells.
+    """
+    status, found, size = _status_of(table, path)
+    came, went = int((found < 0).sum()), size - len(np.unique(found[found >= 0]))
+    if came == len(table):
+        raise InputError(f"{path.name} has no cell of {table.source}; a pattern must be of the same dimensions")
+    notes = []
+    if came or went:
+        notes.append(f"since {path.name} {count(came, 'cell')} came and {count(went, 'cell')} went; matched by codes")
+    return np.isin(status, (PRIMARY, SECONDARY)), notes
+
+
+def _status(table: Table, pattern: Path) -> NDArray[np.uint8]:
+    """The status of every cell in a pattern of the same table."""
+    status, found, size = _status_of(table, pattern, is_same=True)
+    if (found < 0).any():
         raise InputError(
-            f"{pattern.name} has {len(other):,} cells in {len(other.dimensions)} dimensions, the table {len(table):,} "
-            f"in {len(table.dimensions)}; a pattern must be of the same table"
+            f"{pattern.name} lacks {table.name(int(np.argmin(found)))}; a pattern must be of the same table"
         )
-    if not table.dimensions:
-        return other.status
-    order = _matched(table, other, pattern)
-    return other.status[order]
+    if size != len(table):
+        raise InputError(
+            f"{pattern.name} has {count(size, 'cell')}, the table {len(table):,}; a pattern must be of the same table"
+        )
+    return status
+
+
+def _status_of(
+    table: Table, pattern: Path, *, is_same: bool = False
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], int]:
+    """The status of each cell of a table in a file, where it stands there (−1 where it does not), and how many do."""
+    public = read_publication(pattern, table)
+    if public is not None and not _is_ours(pattern):
+        found = public.find(table, pattern)
+        if is_same and (found >= 0).all():
+            check_values(public, table, found, pattern)
+        hidden = np.where(found >= 0, public.hidden[found], False)
+        return np.where(hidden, SECONDARY, SAFE).astype(np.uint8), found, len(public.codes)
+    if pattern.suffix.lower() in CODE_VALUE and table.dimensions and not _is_ours(pattern):
+        return codevalue.read(pattern, table), np.arange(len(table)), len(table)
+    other = read_table(pattern)
+    if not table.dimensions or not other.dimensions:
+        if len(other) != len(table) or len(other.dimensions) != len(table.dimensions):
+            raise InputError(
+                f"{pattern.name} has {len(other):,} cells in {len(other.dimensions)} dimensions, the table "
+                f"{len(table):,} in {len(table.dimensions)}; a pattern must be of the same table"
+            )
+        return other.status, np.arange(len(table)), len(table)
+    found = _match(table, other, pattern)
+    return np.where(found >= 0, other.status[found], SAFE).astype(np.uint8), found, len(other)
 
 
 def _is_ours(pattern: Path) -> bool:
     return pattern.with_suffix(".table.json").exists()
 
 
-def _matched(table: Table, other: Table, pattern: Path) -> NDArray[np.int32]:
-    """Where each cell of the table stands in the other, by its codes."""
+def _match(table: Table, other: Table, pattern: Path) -> NDArray[np.int64]:
+    """Where each cell of the table stands in the other, by its codes; −1 where it does not."""
+    if len(other.dimensions) != len(table.dimensions):
+        raise InputError(
+            f"{pattern.name} has {len(other):,} cells in {len(other.dimensions)} dimensions, the table {len(table):,} "
+            f"in {len(table.dimensions)}; a pattern must be of the same table"
+        )
     keys = np.zeros(len(table), dtype=np.int64)
+    there = np.ones(len(table), dtype=np.bool_)
     for axis, one in enumerate(table.dimensions):
         names = [theirs.name for theirs in other.dimensions]
         if one.name not in names:
             raise InputError(f"{pattern.name} has no dimension '{one.name}'; a pattern must be of the same table")
         at = names.index(one.name)
         place = np.array([other.dimensions[at].position.get(code, -1) for code in one.codes])[table.codes[:, axis]]
-        if (place < 0).any():
-            raise InputError(
-                f"{pattern.name} lacks {table.name(int(np.argmin(place)))}; a pattern must be of the same table"
-            )
-        keys += place * other.places.strides[at]
-    found = other.places.find(keys)
-    if (found < 0).any():
-        raise InputError(
-            f"{pattern.name} lacks {table.name(int(np.argmin(found)))}; a pattern must be of the same table"
-        )
-    return found
+        there &= place >= 0
+        keys += np.maximum(place, 0) * other.places.strides[at]
+    return np.where(there, other.places.find(keys), -1).astype(np.int64)
 
 
 Floats = NDArray[np.float64]

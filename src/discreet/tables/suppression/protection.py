@@ -33,7 +33,7 @@ from discreet.tables.suppression.warm_up import warm_up
 from discreet.tabular.files.formats import table_from
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.pattern import apply_pattern
+from discreet.verification.pattern import previous_pattern
 from discreet.verification.verdict import Audit
 
 # What preferred cells and cells to avoid count in the search, in parts of their cost.
@@ -88,7 +88,10 @@ def suppress_cells(
 
     tell("reading", 0.0)
     table, cost = _read(given, request)
-    previous = None if request.previous is None else apply_pattern(table, Path(request.previous))[0].suppressed
+    previous = None
+    if request.previous is not None:
+        previous, notes = previous_pattern(table, Path(request.previous))
+        table = table.but(notes=(*table.notes, *notes))
     frozen = _find_frozen(table, request)
     problem = problem_of(table, strict=request.strict, frozen=frozen, settle=False)
     tell("compiling", 0.0)

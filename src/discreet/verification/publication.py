@@ -1,0 +1,94 @@
+"""A published table as it was written: codes and values, with a mark in place of every suppressed value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.data.checks import itemize
+from discreet.errors import InputError
+from discreet.tabular.table import Table
+from discreet.text import count
+
+# A table without named dimensions is published with the numbers of its cells, and a Parquet file says what it lacks.
+CELL, SUPPRESSED = "cell", "suppressed"
+
+
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """What is public of a table.
+
+    Attributes
+    ----------
+    names
+        The dimensions; "cell" alone where there are none.
+    codes
+        The codes of each cell, a tuple in the order of the names.
+    values
+        The published values; nan where a cell is suppressed.
+    hidden
+        Which cells are suppressed.
+    """
+
+    names: tuple[str, ...]
+    codes: list[tuple[Any, ...]]
+    values: NDArray[np.float64]
+    hidden: NDArray[np.bool_]
+
+    def find(self, table: Table, path: Path) -> NDArray[np.int64]:
+        """Where each cell of a table stands here, by its codes; −1 where it does not."""
+        place = {codes: at for at, codes in enumerate(self.codes)}
+        if len(place) < len(self.codes):
+            raise InputError(f"{path.name}: some cells occur more than once; leave each of them once")
+        if not table.dimensions:
+            return np.array([place.get((str(cell),), -1) for cell in range(len(table))], dtype=np.int64)
+        axes = [[one.name for one in table.dimensions].index(name) for name in self.names]
+        texts = [table.codes_of(axis) for axis in axes]
+        return np.array([place.get(codes, -1) for codes in zip(*texts, strict=True)], dtype=np.int64)
+
+
+def read_publication(path: Path, table: Table) -> Publication | None:
+    """Read a file that `suppress` has written of a table with these dimensions; None if it is none.
+
+    Parameters
+    ----------
+    path : Path
+        A .csv or .parquet file.
+    table : Table
+        The table with the dimensions that the file must have: they and one column of values are all of it.
+    """
+    if path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
+        return None
+    try:
+        is_text = path.suffix.lower() == ".csv"
+        frame = pl.read_csv(path, infer_schema=False) if is_text else pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError):
+        return None
+    names = [one.name for one in table.dimensions] or [CELL]
+    rest = [name for name in frame.columns if name not in names and name != SUPPRESSED]
+    if len(rest) != 1 or any(name not in frame.columns for name in names):
+        return None
+    told = tuple(name for name in frame.columns if name in names)
+    values = frame[rest[0]].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    codes = list(frame.select(pl.col(name).cast(pl.String).fill_null("") for name in told).iter_rows())
+    return Publication(told, codes, values, np.isnan(values))
+
+
+def check_values(publication: Publication, table: Table, found: NDArray[np.int64], path: Path) -> None:
+    """Refuse a publication that has another value than the table has in a cell that it publishes."""
+    shown = publication.values[found]
+    unit = 0.5 * 10.0 ** -(table.decimals if table.decimals is not None else 9)
+    value = np.nan_to_num(table.value)
+    known = ~np.isnan(shown) & ~np.isnan(table.value)
+    differ = np.flatnonzero(known & (np.abs(np.nan_to_num(shown) - value) > unit * (1 + 1e-9) + 1e-12 * np.abs(value)))
+    if len(differ):
+        names = itemize([table.name(int(cell)) for cell in differ])
+        raise InputError(
+            f"{path.name}: {count(len(differ), 'cell')} published with another value than in {table.source}: {names}; "
+            "is it the same table, with the same response?"
+        )
