@@ -151,7 +151,7 @@ def takes(*groups: Any, defaults: object = None) -> Callable[[Verb], Verb]:
                 words[name] = entry
                 text = text.replace(entry, "", 1)
         written = "".join(words[name] for name in types if name in words)
-        verb.__doc__ = re.sub(r"^\*\*keywords\n(?: +.*\n)+", lambda _: written, text, flags=re.MULTILINE)
+        verb.__doc__ = re.sub(r"^\*\*keywords\n(?: +.*(?:\n|$))+", lambda _: written, text, flags=re.MULTILINE)
         return verb
 
     return complete

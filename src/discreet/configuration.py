@@ -11,7 +11,20 @@ from discreet.data.roles import ROLES
 from discreet.errors import InputError, suggest
 
 # Settings of a protection, and how its file is read, by the names that they have in a call.
-OPTIONS = ("k", "missing", "method", "params", "time", "steps", "seed", "threads", "bound", "measures", "order")
+OPTIONS = (
+    "k",
+    "missing",
+    "method",
+    "params",
+    "time",
+    "steps",
+    "seed",
+    "threads",
+    "bound",
+    "measures",
+    "order",
+    "target",
+)
 READING = ("delimiter", "encoding", "decimal", "header", "sheet")
 # The TOML word and the name it has inside.
 DETAILS = {
@@ -20,7 +33,7 @@ DETAILS = {
 }  # fmt: skip
 _TYPES: dict[str, tuple[type, ...]] = {
     "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
-    "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,),
+    "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,), "target": (str,),
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "strict": (bool,), "partial": (bool,),
 }  # fmt: skip

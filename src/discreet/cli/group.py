@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from cyclopts import Parameter, Token
+from cyclopts import Parameter
 
 from discreet.cli.options import (
     COLUMNS,
@@ -24,19 +23,11 @@ from discreet.cli.options import (
     SearchFlags,
     documented_by,
     option,
-    split,
+    read_whole_numbers,
 )
 from discreet.cli.printing import show_json, tell
 from discreet.grouping.group import MEGABYTES
 from discreet.grouping.group import group as verb
-
-
-def _read_numbers(_type: Any, tokens: Sequence[Token]) -> list[int]:
-    """`--k 5,10 --k 25`: whole numbers after commas, or the option again."""
-    try:
-        return [int(item) for item in split(_type, tokens)]
-    except ValueError:
-        raise ValueError("expected whole numbers, as 5,10,25") from None
 
 
 @Parameter(name="*")
@@ -64,7 +55,7 @@ def group(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    k: Annotated[list[int] | None, option(_read_numbers, "K")] = None,
+    k: Annotated[list[int] | None, option(read_whole_numbers, "K")] = None,
     columns: ColumnOptions = COLUMNS,
     method: Literal["gomm", "d-gomm", "pareto"] = "gomm",
     params: Annotated[Params, Parameter(name="--param")] = None,

@@ -60,6 +60,14 @@ def _read_pair(_type: Any, tokens: Sequence[Token]) -> tuple[int, float]:
         raise ValueError(f"expected two numbers such as 1,75, not '{tokens[-1].value}'") from None
 
 
+def read_whole_numbers(_type: Any, tokens: Sequence[Token]) -> list[int]:
+    """`--k 5,10 --k 25`: whole numbers after commas, or the option again."""
+    try:
+        return [int(item) for item in split(_type, tokens)]
+    except ValueError:
+        raise ValueError("expected whole numbers, as 5,10,25") from None
+
+
 def _read_groups(_type: Any, tokens: Sequence[Token]) -> Path | list[list[str]]:
     """`--grouping 'age,income;town'`: groups of columns, or the TOML file that holds them."""
     text = ";".join(token.value for token in tokens)
@@ -322,12 +330,16 @@ class Reading(Options):
     header: Literal["yes", "no"] | None = None
     sheet: str | None = None
 
+    def settings(self) -> dict[str, Any]:
+        """Those that were given, as a configuration and Python say them."""
+        return self.given() | ({} if self.header is None else {"header": self.header == "yes"})
+
     def read(self, path: Path, *, beside: Path | None = None, config: Path | None = None) -> Source:
         """Read a file in the way these options say, else a configuration; of two files, an option need apply to one."""
         from discreet.configuration import load
         from discreet.data.files import applies, read
 
-        given = self.given() | ({} if self.header is None else {"header": self.header == "yes"})
+        given = self.settings()
         if beside is not None:
             given = {name: v for name, v in given.items() if applies(name, path) or not applies(name, beside)}
         return read(path, **{**load(config).reading, **given})

@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from discreet.cli.options import DETECT, STUDY_COLUMNS, Params, Reading, StudyColumns, write_options
 from discreet.cli.printing import show, tell
+from discreet.cli.tradeoff import tradeoff
 from discreet.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ study = App(
     default_parameter=Parameter(negative=()),
 )
 study.command(compare)
+study.command(tradeoff)
 
 
 @study.command

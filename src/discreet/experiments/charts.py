@@ -157,6 +157,32 @@ def critical_difference(ranks: pl.DataFrame, difference: float, *, title: str, s
     return styled(chart)
 
 
+def loss_and_risk(frame: pl.DataFrame, risk: str) -> Chart:
+    """Releases by their loss and their risk: a line per method, a point per k.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        `k`, `method`, `il` and the risk of each release.
+    risk : str
+        The column of the risk.
+    """
+    import altair as alt
+
+    base = alt.Chart(inline(frame.select("k", "method", "il", risk))).encode(
+        x=alt.X("il:Q", title="loss: IL, %"),
+        y=alt.Y(f"{risk}:Q", title=f"risk: {risk.upper()}, %", scale=alt.Scale(zero=False)),
+        color=_hue(frame, "method"),
+    )
+    line = base.mark_line(strokeWidth=1.5, opacity=0.6).encode(order="k:Q")
+    point = base.mark_point(filled=True, size=70, opacity=1).encode(
+        tooltip=["method:N", "k:Q", alt.Tooltip("il:Q", format=".2f"), alt.Tooltip(f"{risk}:Q", format=".2f")]
+    )
+    label = base.mark_text(dx=9, dy=-7, align="left", fontSize=11).encode(text="k:Q")
+    heading = _title("Loss and risk", "A point per release, with its k; the lower left is better")
+    return styled(alt.layer(line, point, label).properties(width=520, height=360, title=heading))
+
+
 def _alike(rows: Sequence[dict[str, Any]], difference: float) -> list[tuple[float, float, str]]:
     """From each method to the last one that is not significantly worse."""
     bars = []

@@ -46,7 +46,7 @@ class Entrant:
     params: Mapping[str, str] = field(default_factory=dict)
 
 
-def entrants(texts: Sequence[str], make: Callable[[str, Mapping[str, Any]], Any]) -> dict[str, Entrant]:
+def entrants(texts: Sequence[str], make: Callable[[str, Mapping[str, Any]], Any], least: int = 2) -> dict[str, Entrant]:
     """Read the methods of a comparison, each by its label.
 
     Parameters
@@ -55,6 +55,8 @@ def entrants(texts: Sequence[str], make: Callable[[str, Mapping[str, Any]], Any]
         `NAME`, or `NAME:PARAMETER=VALUE,…`; the same method may enter with different parameters.
     make : callable
         Makes a method of its name and parameters, and refuses one that there is not.
+    least : int
+        How many methods there must be at least.
     """
     found: dict[str, Entrant] = {}
     for text in texts:
@@ -69,7 +71,7 @@ def entrants(texts: Sequence[str], make: Callable[[str, Mapping[str, Any]], Any]
         if entrant.label in found:
             raise InputError(f"the method {entrant.label} is named twice; name it once")
         found[entrant.label] = entrant
-    if len(found) < 2:
+    if len(found) < least:
         raise InputError(
             f"there is nothing to compare with {len(found)} method{'' if len(found) == 1 else 's'}; name at least two"
         )
@@ -314,11 +316,11 @@ def compare(
     return analyse(frame, "IL %" if ks else "cost")
 
 
-def check(methods: Sequence[str], ks: Sequence[int]) -> dict[str, Entrant]:
-    """The methods by their labels; what cannot be compared is refused."""
+def check(methods: Sequence[str], ks: Sequence[int], least: int = 2) -> dict[str, Entrant]:
+    """The methods by their labels, so many at least; what cannot be compared is refused."""
     if len(set(ks)) < len(ks):
         raise InputError("a value of k is named twice; name it once")
-    return entrants(methods, _maker(tables=not ks))
+    return entrants(methods, _maker(tables=not ks), least)
 
 
 def analyse(frame: pl.DataFrame, unit: str) -> Compared:

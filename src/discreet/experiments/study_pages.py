@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet.experiments.charts import bars, critical_difference, gap_curves, heat_map, side_by_side
+from discreet.experiments.charts import bars, critical_difference, gap_curves, heat_map, loss_and_risk, side_by_side
 from discreet.experiments.compare import Compared
 from discreet.experiments.page import Block, Made, Page, Picture, Section, Table, Text, spans
 from discreet.experiments.sensitivity import Sensitivity, Step
 from discreet.experiments.statistics import ALPHA
+from discreet.experiments.tradeoff import Tradeoff
 
 # Moments at which the curves of time to quality are looked at, and the first of them at the earliest, in seconds.
 MOMENTS, SHORTEST = 60, 1e-4
@@ -208,3 +209,38 @@ def _picture(runs: pl.DataFrame, factors: tuple[str, ...], response: str) -> Pic
     ]
     chart = side_by_side(maps, title=f"Mean {word}", subtitle="A ring marks the least, if it is one")
     return Picture(response, chart, f"Mean {word} by {' and '.join(factors)}, as heat maps")
+
+
+RISKS = {"dr": "DR, the mean of linkage and interval disclosure", "dld": "DLD, distance-based linkage"}
+
+
+def tradeoff_page(found: Tradeoff, title: str, made: Made) -> Page:
+    """The page: the map of loss and risk, and the figures behind it."""
+    front = found.front()
+    best = front.sort("score" if found.risk == "dr" else found.risk).row(0, named=True)
+    told = [name for name in ("il", "dld", "id", "dr", "score") if not found.runs[name].null_count()]
+    listed = front.select("k", "method").rows()
+    kept = ", ".join(f"{method} with k = {k}" for k, method in listed)
+    text = (
+        f"Loss is IL, risk is {RISKS[found.risk]}; both in percent, less is better. No other release is better in both "
+        f"than: {kept}."
+    )
+    if found.risk == "dr":
+        text += f" The least score, the mean of both, has {best['method']} with k = {best['k']}: {best['score']:.2f}."
+    return Page(
+        title,
+        "",
+        made,
+        [
+            Section(
+                "Loss and risk",
+                [
+                    Text(text),
+                    Picture(
+                        "loss-and-risk", loss_and_risk(found.runs, found.risk), "Risk over loss, a line per method"
+                    ),
+                    Table.of(found.runs.select("k", "method", *told, "groups")),
+                ],
+            )
+        ],
+    )

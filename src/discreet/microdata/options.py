@@ -13,6 +13,8 @@ from discreet.measures.choices import parse_measures
 from discreet.release.release import ORDERS
 from discreet.running import SearchOptions
 
+TARGETS = ("il", "score")
+
 
 @dataclass(frozen=True)
 class Settings(SearchOptions):
@@ -34,6 +36,8 @@ class Settings(SearchOptions):
         What to measure besides the loss: fast, all, none, or names.
     order : str
         How rows are written.
+    target : str
+        What is minimised: il or score.
     """
 
     k: int
@@ -43,6 +47,7 @@ class Settings(SearchOptions):
     bound: bool = False
     measures: str | Sequence[str] = "fast"
     order: str = "sorted"
+    target: str = "il"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, 2))
@@ -57,6 +62,7 @@ class Settings(SearchOptions):
             self, "measures", () if self.measures in ("none", ["none"], ()) else parse_measures(self.measures)
         )
         one_of("order", self.order, ORDERS)
+        one_of("target", self.target, TARGETS)
 
     @classmethod
     def settle(cls, config: Config, **given: Any) -> Settings:

@@ -20,6 +20,7 @@ def plan(
     grouping: Any = None,
     method: str | None = None,
     params: Mapping[str, Any] | None = None,
+    target: str | None = None,
     bound: bool | None = None,
     measures: str | Sequence[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
@@ -41,6 +42,8 @@ def plan(
         How records are grouped; `memetic` by default.
     params : mapping
         Parameters of the method.
+    target : {"il", "score"}
+        What is to be minimised.
     bound : bool
         Whether a bound is to be proven.
     measures : str or list of str
@@ -66,6 +69,6 @@ def plan(
     from discreet.microdata.preparation import prepare
 
     columns, search = sort_keywords(plan, keywords, ColumnKeywords, SearchKeywords)
-    options = {"k": k, "method": method, "params": params, "bound": bound, "measures": measures}
+    options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
     tell = progress or silent
     return lay_out(lambda: prepare(data, columns, search, grouping=grouping, tell=tell, **options))

@@ -13,11 +13,16 @@ from discreet.data.attributes import Attribute
 from discreet.data.dataset import Dataset, accept
 from discreet.data.groupings import parse_groups
 from discreet.data.roles import Declarations
+from discreet.errors import InputError
 from discreet.microdata.classes import AttributeGroup, attribute_groups
 from discreet.microdata.options import Settings
 from discreet.microdata.protection import declare, read_attributes, release_of
+from discreet.microdata.solving import choose
+from discreet.microdata.target import choose_size
 from discreet.release.release import Release
 
+# Up to so many records `mdav` takes no longer than a trial of the search.
+MOST_FOR_MDAV = 20_000
 # The method by which levels of coarsening are compared before the search begins: about the quickest, on any data.
 QUICK = "tour"
 
@@ -68,6 +73,26 @@ class Prepared:
             tell,
             checkpoint=self.checkpoint,
         )
+
+    def choose(self, tell: Callable[[str, float], None]) -> Prepared:
+        """Settle what was left open: levels of coarsening, and the size of groups where the score is the target."""
+        prepared = self.choose_levels(tell)
+        settings = prepared.settings
+        if settings.target == "il":
+            return prepared
+        methods = [choose(settings.method, settings.params)[0]]
+        if settings.method == "auto" and self.dataset.frame.height <= MOST_FOR_MDAV:
+            methods.append("mdav")
+        trial = replace(prepared, checkpoint=None)
+
+        def score(settings: Settings) -> float:
+            found = replace(trial, settings=replace(settings, measures=("score",), bound=False)).release(tell)
+            if found.measures["score"] is None:
+                raise InputError("target score needs a numeric quasi-identifier, of which intervals are disclosed")
+            return float(found.measures["score"])
+
+        settings, notes = choose_size(replace(settings, method=methods[0]), methods, score)
+        return replace(prepared, settings=settings, notes=(*prepared.notes, *notes))
 
     def choose_levels(self, tell: Callable[[str, float], None]) -> Prepared:
         """Settle the levels of coarsening that were left open, by the loss of quick releases."""

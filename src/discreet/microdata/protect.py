@@ -20,6 +20,7 @@ def protect(
     grouping: Any = None,
     method: str | None = None,
     params: Mapping[str, Any] | None = None,
+    target: str | None = None,
     bound: bool | None = None,
     measures: str | Sequence[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
@@ -45,6 +46,9 @@ def protect(
         How records are grouped; `discreet methods` lists the methods. By default `memetic`, the best there is.
     params : mapping
         Parameters of the method.
+    target : {"il", "score"}
+        What is minimised: the loss (the default), or the score, the mean of loss and risk. For the score sizes of
+        groups from k on are tried first, and the one of the least score is taken.
     bound : bool
         Prove how far from the least possible loss the groups can be at most; it may take minutes.
     measures : str or list of str
@@ -72,6 +76,6 @@ def protect(
     from discreet.microdata.preparation import prepare
 
     columns, search = sort_keywords(protect, keywords, ColumnKeywords, SearchKeywords)
-    options = {"k": k, "method": method, "params": params, "bound": bound, "measures": measures}
+    options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
     tell = progress or silent
-    return prepare(data, columns, search, grouping=grouping, tell=tell, **options).choose_levels(tell).release(tell)
+    return prepare(data, columns, search, grouping=grouping, tell=tell, **options).choose(tell).release(tell)
