@@ -182,9 +182,7 @@ def sort_keywords(verb: Callable[..., Any], keywords: Mapping[str, Any], *groups
     return [{name: value for name, value in keywords.items() if name in group.__annotations__} for group in groups]
 
 
-def resolve(
-    names: Sequence[str], config: Config, *, named: bool = True, hint: str = "", **columns: Unpack[ColumnKeywords]
-) -> Declarations:
+def resolve(names: Sequence[str], config: Config, *, hint: str = "", **columns: Unpack[ColumnKeywords]) -> Declarations:
     """Join the column keywords of a call with a configuration into the declarations of all columns.
 
     Parameters
@@ -193,8 +191,6 @@ def resolve(
         The columns of the data.
     config : Config
         What a configuration says; the call's keywords win.
-    named : bool
-        Whether the data surely names its columns.
     hint : str
         What to add to the message on columns without a role.
     **columns
@@ -218,12 +214,6 @@ def resolve(
     if missing is not None:
         for detail in details.values():
             detail.pop("missing", None)
-    if not named and not any(name in names for name in (*details, *(n for w in merged.values() for n in w))):
-        # The first record of a file without a header would be published as its column names.
-        raise InputError(
-            "nothing in the file tells whether its first line names the columns or is a record; say so with --header "
-            "yes or no, or name the columns you mean"
-        )
     _compare(names, config, merged, hint)
     return declare(names, merged, details, missing or config.options.get("missing", "separate"), hint)
 

@@ -82,7 +82,7 @@ def test_a_european_file_comes_out_in_its_own_dialect(command: Command, tmp_path
 def test_a_file_without_a_header(command: Command, tmp_path: Path) -> None:
     source, out = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("".join(f"{i},{i * i},{i % 2}\n" for i in range(12)))
-    roles = ["--quasi", "column_2", "--confidential", "column_3", "--ignore", "column_1", "--k", "3"]
+    roles = ["--quasi", "column_2", "--confidential", "column_3", "--ignore", "column_1", "--k", "3", "--header", "no"]
     assert command("protect", source, "-o", out, *roles).status == 0
     assert len(out.read_text().splitlines()) == 12
 

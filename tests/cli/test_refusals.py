@@ -226,9 +226,17 @@ def test_a_first_record_is_not_published_as_column_names(command: Command, tmp_p
     assert (
         command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, "--quasi", "all", "--header", "no").status == 0
     )
-    source.write_text("name,town\nAnna,x\nBob,y\nCy,z\nDi,w\n")
-    named = ["--quasi", "town", "--ignore", "rest", "--force"]
-    assert command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, *named).status == 0
+
+
+def test_a_respondent_with_gaps_is_not_published_as_column_names(command: Command, tmp_path: Path) -> None:
+    source = tmp_path / "people.csv"
+    rows = "".join(f"Person {i},{i},{i * 7 % 5},{1950 + i}\n" for i in range(20))
+    for first in (f"{CANARY},unknown,refused,1950\n", f"{CANARY},unknown,refused,n.a.\n"):
+        source.write_text(first + rows)
+        result = command("protect", source, "-o", tmp_path / "out.csv", "--k", 2, "--quasi", "all")
+        assert result.status == 2
+        assert "--header" in result.err
+        assert CANARY not in result.err
 
 
 def test_a_header_of_years_can_be_told(command: Command, tmp_path: Path) -> None:

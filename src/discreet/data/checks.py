@@ -35,18 +35,25 @@ def check_readable(path: Path) -> None:
         raise InputError(f"{path.name} is empty (0 bytes); is it the right file, and was it saved completely?")
 
 
-def check_names(path: Path, names: Sequence[str], *, nameable: bool = True) -> None:
-    """Refuse blank and repeated column names.
+def settle_header(path: Path, doubt: str, first: str = "line") -> None:
+    """Refuse a file of which nobody said whether its first line names the columns, where there is a doubt."""
+    if doubt:
+        raise InputError(
+            f"{path.name}: the first {first} may be a record or the names of the columns ({doubt}); say which with "
+            "--header yes or --header no (in Python, read(path, header=True) of discreet.data.files)"
+        )
 
-    Parameters
-    ----------
-    path
-        The file, for the message.
-    names
-        Its column names in order.
-    nameable
-        Whether a name may be repeated in the message. It may not where the names could be a record.
-    """
+
+def name_index(names: Sequence[str]) -> list[str]:
+    """Column names with one for a first column that has none: pandas and R write the labels of rows so."""
+    if len(names) < 2 or names[0].strip():
+        return list(names)
+    free = (name for name in ("index", *(f"index_{i}" for i in range(1, len(names) + 1))) if name not in names)
+    return [next(free), *names[1:]]
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Refuse blank and repeated column names."""
     blank = [str(i) for i, name in enumerate(names, 1) if not name.strip()]
     if blank:
         raise InputError(f"{path.name}: no name for column {itemize(blank)}; give every column a name")
@@ -54,15 +61,9 @@ def check_names(path: Path, names: Sequence[str], *, nameable: bool = True) -> N
     for position, name in enumerate(names, 1):
         places.setdefault(name, []).append(str(position))
     repeated = {name: at for name, at in places.items() if len(at) > 1}
-    if repeated and nameable:
+    if repeated:
         told = itemize([f"'{name}' (columns {', '.join(at)})" for name, at in repeated.items()])
         raise InputError(f"{path.name}: column names occur more than once: {told}; give every column its own name")
-    if repeated:
-        told = itemize([", ".join(at) for at in repeated.values()])
-        raise InputError(
-            f"{path.name}: columns {told} have the same name in the first line; give every column its own name, or, if "
-            "the first line is a record, pass --header no"
-        )
 
 
 def check_rows(path: Path, rows: int) -> None:

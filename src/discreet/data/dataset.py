@@ -16,7 +16,7 @@ import polars as pl
 import polars.selectors as cs
 import pyarrow as pa
 
-from discreet.data.files import read
+from discreet.data.files import applies, read
 from discreet.data.files.arrow import to_frame
 from discreet.data.files.source import Source
 from discreet.errors import InputError
@@ -46,8 +46,6 @@ class Dataset:
         Assumptions made so far.
     hints : dict
         Kinds that the data itself declares (ordered categories, labelled codes): column → (kind, order, why).
-    named : bool
-        Whether the column names are surely names, and not the values of a first record.
     source : Source, optional
         The file, if it came from one.
     restore : callable
@@ -61,7 +59,6 @@ class Dataset:
     decimal: str = "."
     notes: tuple[str, ...] = ()
     hints: Hints = field(default_factory=dict)
-    named: bool = True
     source: Source | None = None
     restore: Restore = lambda released, untouched: released
 
@@ -78,7 +75,7 @@ class Dataset:
         return shown + (f" and {len(every) - most:,} more" if len(every) > most else "")
 
 
-def accept(data: Any, called: str = "the frame", **reading: Any) -> Dataset:
+def accept(data: Any, called: str = "the frame", *, titled: bool = False, **reading: Any) -> Dataset:
     """Take in a file's path, a `Source`, or a pandas, polars or Arrow frame.
 
     Parameters
@@ -87,10 +84,14 @@ def accept(data: Any, called: str = "the frame", **reading: Any) -> Dataset:
         What comes in.
     called : str
         What to call a frame in messages.
+    titled : bool
+        Whether the first line of a delimited text names its columns in any case.
     **reading
         How a path is to be read, as `discreet.data.files.read` takes it.
     """
     if isinstance(data, str | Path):
+        if titled and applies("header", data):
+            reading["header"] = True
         data = read(data, **reading)
     dataset = _from_source(data) if isinstance(data, Source) else _from_frame(data, called)
     if dataset.frame.width == 0 or dataset.frame.height == 0:
@@ -107,7 +108,6 @@ def _from_source(source: Source) -> Dataset:
         decimal=source.dialect.decimal if source.dialect else ".",
         notes=source.notes,
         hints=find_declared_kinds(source),
-        named=source.named,
         source=source,
     )
 

@@ -33,7 +33,7 @@ from discreet.verification.promise import Promise, check
 
 def declare(dataset: Dataset, said: Config, **columns: Unpack[ColumnKeywords]) -> Declarations:
     """Roles and types of all columns, from the call, else from the configuration."""
-    return resolve(dataset.frame.columns, said, named=dataset.named, hint=dataset.hint, **columns)
+    return resolve(dataset.frame.columns, said, hint=dataset.hint, **columns)
 
 
 def read_attributes(dataset: Dataset, declarations: Declarations) -> tuple[list[Attribute], list[str]]:

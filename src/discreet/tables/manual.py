@@ -103,7 +103,7 @@ def _whole(number: Any) -> int:
 
 
 def _from_frame(table: Table, manual: Any) -> NamedCells:
-    dataset = accept(manual, "the list of cells")
+    dataset = accept(manual, "the list of cells", titled=True)
     frame, n = dataset.frame, dataset.frame.height
     names = [one.name for one in table.dimensions]
     needed = ["cell"] if "cell" in frame.columns or not names else names

@@ -97,38 +97,53 @@ class TestFindingOut:
         ],
     )
     def test_decimal(self, file: Path, content: str, decimal: str) -> None:
-        dialect = delimited.read(put(file, content)).dialect
+        dialect = delimited.read(put(file, content), header=True).dialect
         assert dialect is not None
         assert dialect.decimal == decimal
 
     @pytest.mark.parametrize(
-        ("content", "header"),
+        ("content", "doubt"),
         [
-            ("id,age\n1,34\n2,51\n", True),
-            ("1,34\n2,51\n", False),
-            ("anna,M,34\nbob,M,51\neve,F,20\n", False),
-            ("name,sex\nanna,F\nbob,M\n", True),  # nothing speaks for either
-            ("NA,34,12\n5,51,13\n6,7,8\n", False),  # a missing code is not a name
-            ("M,yes\nF,no\nM,yes\n", False),  # the first values come again
-            ("id,age,2019\n1,34,5\n2,51,6\n", True),  # two of three say so
-            ("region,2019,2020\nA,1,2\nB,3,4\n", False),  # in doubt never a record as names
-            ("2020-01-01,x\n2020-01-02,y\n", False),
-            ("34,1200\n", False),
-            ('"","age"\n"1","34"\n"2","51"\n', True),
+            ("id,age\n1,34\n2,51\n", ""),
+            ("id,age\n1,34\nunknown,refused\n2,n.a.\n", ""),  # these words are missing values
+            ('"","age"\n"1","34"\n"2","51"\n', ""),
+            ("1,34\n2,51\n", "number"),
+            ("34,1200\n", "number"),
+            ("id,age,2019\n1,34,5\n2,51,6\n", "number"),
+            ("region,2019,2020\nA,1,2\nB,3,4\n", "number"),
+            ("2020-01-01,x\n2020-01-02,y\n", "date"),
+            ("30.07.96,x\n31.07.96,y\n", "date"),
+            ("NA,34,12\n5,51,13\n6,7,8\n", "number"),
+            ("Anna,unknown,refused,1950\nBob,2,3,1960\nCy,4,5,1970\n", "number"),
+            ("Anna,unknown,refused\nBob,2,3\nCy,4,5\n", "no text"),
+            ("Anna,Keine Angabe,N.A.\nBob,2,3\nCy,4,5\n", "no text"),
+            ("anna,M,x\nbob,M,5\neve,F,6\n", "comes again"),
+            ("M,yes\nF,no\nM,yes\n", "comes again"),
+            ("name,sex\nanna,F\nbob,M\n", "no text"),
         ],
     )
-    def test_header(self, file: Path, content: str, header: bool) -> None:
+    def test_header(self, file: Path, content: str, doubt: str) -> None:
         from discreet.data.files import sniff
 
-        assert sniff.header_of(sniff.records(content, ","))[0] is header
+        assert doubt in sniff.doubt_header(sniff.records(content, ","))
+        if not doubt:
+            assert sniff.doubt_header(sniff.records(content, ",")) == ""
+            assert "its first line the column names" in delimited.read(put(file, content)).notes[0]
+        else:
+            assert "--header" in refused(put(file, content.replace("Anna", CANARY)))
 
-    def test_without_header_columns_are_numbered_and_it_is_said(self, file: Path) -> None:
-        source = delimited.read(put(file, f"{CANARY},34\nx,51\ny,20\n"))
+    def test_without_header_columns_are_numbered(self, file: Path) -> None:
+        source = delimited.read(put(file, f"{CANARY},34\nx,51\ny,20\n"), header=False)
         assert source.frame.columns == ["column_1", "column_2"]
         assert source.frame.height == 3
         assert source.line(0) == 1
-        assert "column_1 to column_2" in source.notes[1]
         assert CANARY not in " ".join(source.notes)
+
+    def test_a_first_column_without_a_name_is_the_index(self, file: Path) -> None:
+        source = delimited.read(put(file, '"","age"\n"1","34"\n"2","51"\n'))
+        assert source.frame.columns == ["index", "age"]
+        assert "the first column has no name and is called 'index'" in source.notes[1]
+        assert delimited.read(put(file, ",index\na,1\nb,2\n")).frame.columns == ["index_1", "index"]
 
     def test_what_is_given_is_not_found_out(self, file: Path) -> None:
         content = "1;2,5\n3;4,5\n".encode("utf-16-le")
@@ -139,7 +154,10 @@ class TestFindingOut:
 
     def test_note_of_all_assumptions(self, file: Path) -> None:
         source = delimited.read(put(file, "id;größe\n1;1,75\n2;1,80\n", "cp1252"))
-        assert source.notes == ("survey.csv: read as ';'-delimited, decimal comma, encoding cp1252 (not valid UTF-8)",)
+        note = (
+            "read as ';'-delimited, decimal comma, encoding cp1252 (not valid UTF-8), its first line the column names"
+        )
+        assert source.notes == (f"survey.csv: {note}",)
         assert source.frame.columns == ["id", "größe"]
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
@@ -285,7 +303,7 @@ class TestValues:
 
     def test_a_record_larger_than_a_block_is_read(self, file: Path) -> None:
         long = "x" * 9_000_000
-        source = delimited.read(put(file, f"id,note\n1,{long}\n2,y\n"))
+        source = delimited.read(put(file, f"id,note\n1,{long}\n2,y\n"), header=True)
         assert source.frame["note"].str.len_chars().to_list() == [9_000_000, 1]
 
     def test_many_records_over_many_blocks(self, file: Path) -> None:
@@ -316,17 +334,12 @@ class TestRefusals:
         assert "is empty" in refused(put(file, content))
 
     def test_only_a_header(self, file: Path) -> None:
-        assert "no records" in refused(put(file, "id,age\n"))
-        assert "no records" in refused(put(file, "id,age\n\n\n"))
+        assert "no records" in refused(put(file, "id,age\n"), header=True)
+        assert "no records" in refused(put(file, "id,age\n\n\n"), header=True)
 
     def test_repeated_names(self, file: Path) -> None:
         message = refused(put(file, f"id,age,id,age\n1,2,3,{CANARY}\n4,5,6,7\n"))
         assert "'id' (columns 1, 3), 'age' (columns 2, 4)" in message
-
-    def test_repeated_names_that_may_be_values_are_not_told(self, file: Path) -> None:
-        message = refused(put(file, f"{CANARY},{CANARY},x\nu,v,w\n"))
-        assert "columns 1, 2 have the same name" in message
-        assert "--header no" in message
 
     def test_blank_names(self, file: Path) -> None:
         assert "no name for column 2, 4" in refused(put(file, f"id,,age, \n1,2,3,4\n1,2,3,{CANARY}\n"))

@@ -53,9 +53,10 @@ def test_columns_of_one_kind_come_typed(file: Path) -> None:
 
 def test_mixed_column_comes_as_text_with_its_rows(file: Path) -> None:
     source = excel.read(
-        book(file, [["id", "age"], [1, 34], [], [2, "unknown"], [3, 5.5], [4, datetime.datetime(2020, 1, 2)]])
+        book(file, [["id", "age"], [1, 34], [], [2, "young"], [3, 5.5], [4, datetime.datetime(2020, 1, 2)]]),
+        header=True,
     )
-    assert source.frame["age"].to_list() == ["34", "unknown", "5.5", "2020-01-02T00:00:00"]
+    assert source.frame["age"].to_list() == ["34", "young", "5.5", "2020-01-02T00:00:00"]
     assert [source.place(row) for row in range(4)] == ["row 2", "row 4", "row 5", "row 6"]
     assert "column 'age' mixes kinds" in source.notes[0]
 
@@ -64,7 +65,10 @@ def test_sheets(file: Path) -> None:
     book(file, [["a", "b"], [1, 2]], [["c", "d"], [3, 4]])
     source = excel.read(file)
     assert source.frame.rows() == [(1, 2)]
-    assert source.notes == ("survey.xlsx: read the sheet 'part 1', the first of 2",)
+    assert source.notes == (
+        "survey.xlsx: read the sheet 'part 1', the first of 2",
+        "survey.xlsx: the first row is taken as the column names",
+    )
     assert excel.read(file, "part 2").frame.columns == ["c", "d"]
     with pytest.raises(InputError, match="no sheet 'part 3'; it has 'part 1', 'part 2'"):
         excel.read(file, "part 3")
@@ -72,7 +76,10 @@ def test_sheets(file: Path) -> None:
 
 def test_a_record_does_not_become_names(file: Path) -> None:
     book(file, [[CANARY, 34], ["x", 51]])
-    source = excel.read(file)
+    with pytest.raises(InputError, match="row may be a record") as caught:
+        excel.read(file)
+    assert CANARY not in str(caught.value)
+    source = excel.read(file, header=False)
     assert source.frame.columns == ["column_1", "column_2"]
     assert source.line(0) == 1
     assert excel.read(file, header=True).frame.columns == [CANARY, "34"]
@@ -155,7 +162,7 @@ def test_refusals(file: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is empty"):
         excel.read(book(file, [[]]))
     with pytest.raises(InputError, match="no records"):
-        excel.read(book(file, [["a", "b"]]))
+        excel.read(book(file, [["a", "b"]]), header=True)
     with pytest.raises(InputError, match=r"'a' \(columns 1, 2\)"):
         excel.read(book(file, [["a", "a", "n"], ["x", "y", 1]]))
     with pytest.raises(InputError, match="no name for column 2"):

@@ -17,7 +17,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from discreet.data.checks import SHOWN, check_names, check_readable, check_rows, itemize, writing
+from discreet.data.checks import (
+    SHOWN,
+    check_names,
+    check_readable,
+    check_rows,
+    itemize,
+    name_index,
+    settle_header,
+    writing,
+)
 from discreet.data.files import sniff
 from discreet.data.files.sniff import BOMS, Text, line_at, to_utf8
 from discreet.data.files.source import Dialect, Source, check_decimal, parse_delimiter
@@ -76,12 +85,15 @@ def read(
     where = where.without(blank)
 
     rows = sniff.records(sample, sign, whole=whole) or [begin]
-    titled, certain = sniff.header_of(rows) if header is None else (header, True)
+    if header is None:
+        settle_header(path, sniff.doubt_header(rows))
+    titled = header is not False
     if titled:
-        # Where nothing tells a header from a record, the names may be a person's values and are not repeated.
-        check_names(path, begin, nameable=certain)
+        names = name_index(begin)
+        check_names(path, names)
         check_rows(path, where.starts.size - 1)
-    names = begin if titled else [f"column_{i}" for i in range(1, len(begin) + 1)]
+    else:
+        names = [f"column_{i}" for i in range(1, len(begin) + 1)]
     frame = _parse(path, text.data, where, sign, names, skip=int(titled))
     point, doubtful = sniff.decimal_of(frame, sign) if decimal is None else (decimal, False)
     dialect = Dialect(sign, text.encoding, point, titled, text.bom, _newline(text.data))
@@ -89,21 +101,16 @@ def read(
     lines = where.lines[int(titled) :]
     regular = int(lines[-1]) - int(lines[0]) == lines.size - 1
     assumed = _list_assumptions(dialect, text, delimiter is None, doubtful)
+    assumed += ["its first line the column names"] if header is None else []
     notes = [f"{path.name}: read as {', '.join(assumed)}"] if assumed else []
-    if header is None and not titled:
-        notes.append(
-            f"{path.name}: the first line looks like a record, so columns are named column_1 to column_{len(names)}"
-        )
-    elif header is None and not certain:
-        notes.append(
-            f"{path.name}: the first line is taken to be the column names (pass --header no if it is a record)"
-        )
+    if titled and names[0] != begin[0]:
+        notes.append(f"{path.name}: the first column has no name and is called '{names[0]}'")
     if blank.any():
         notes.append(f"{path.name}: {int(blank.sum())} blank lines skipped")
     if len(names) == 1 and (nulls := int((where.starts == where.ends).sum())):
         notes.append(f"{path.name}: {nulls} blank lines read as missing values")
     numbering = None if regular else lines
-    return Source(frame, path, "csv", dialect, None, tuple(notes), numbering, int(lines[0]), certain or not titled)
+    return Source(frame, path, "csv", dialect, None, tuple(notes), numbering, int(lines[0]))
 
 
 def _parse(path: Path, data: bytes, where: Layout, delimiter: str, names: list[str], *, skip: int) -> pl.DataFrame:

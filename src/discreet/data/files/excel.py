@@ -12,7 +12,16 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from discreet.data.checks import check_names, check_readable, check_rows, extra, itemize, writing
+from discreet.data.checks import (
+    check_names,
+    check_readable,
+    check_rows,
+    extra,
+    itemize,
+    name_index,
+    settle_header,
+    writing,
+)
 from discreet.data.files import sniff
 from discreet.data.files.source import Source
 from discreet.errors import InputError
@@ -37,8 +46,8 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None) ->
     sheet
         The sheet, the first one if not given.
     header
-        Whether the first row holds the column names. If not given, it does, unless it looks like a record (see
-        `sniff.header_of`), for a record must not become column names.
+        Whether the first row holds the column names. If not given, it does where that is plain (see
+        `sniff.doubt_header`), and elsewhere it is an error, for a record must not become column names.
     """
     openpyxl = extra("openpyxl", "reading Excel files")
     check_readable(path)
@@ -48,9 +57,11 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None) ->
     width = max(len(cells) for _, cells in rows)
     padded = [(number, [*cells, *[None] * (width - len(cells))]) for number, cells in rows]
     texts = [["" if cell is None else _text(cell) for cell in cells] for _, cells in padded[:_SAMPLE]]
-    titled, certain = sniff.header_of(texts) if header is None else (header, True)
-    names = texts[0] if titled else [f"column_{i}" for i in range(1, width + 1)]
-    check_names(path, names, nameable=certain)
+    if header is None:
+        settle_header(path, sniff.doubt_header(texts), "row")
+    titled = header is not False
+    names = name_index(texts[0]) if titled else [f"column_{i}" for i in range(1, width + 1)]
+    check_names(path, names)
     body = padded[1:] if titled else padded
     check_rows(path, len(body))
     columns = [[cells[i] for _, cells in body] for i in range(width)]
@@ -62,6 +73,9 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None) ->
         if sheet is None and len(titles) > 1
         else []
     )
+    notes += [f"{path.name}: the first row is taken as the column names"] if header is None else []
+    if titled and names[0] != texts[0][0]:
+        notes.append(f"{path.name}: the first column has no name and is called '{names[0]}'")
     series = []
     for name, cells in zip(names, columns, strict=True):
         dtype = _dtype(cells)
@@ -73,13 +87,8 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None) ->
         elif dtype == pl.Float64:
             cells = [None if cell is None else float(cell) for cell in cells]
         series.append(pl.Series(name, cells, dtype=dtype))
-    if header is None and not titled:
-        notes.append(f"{path.name}: the first row looks like a record, so columns are named column_1 to column_{width}")
     lines = np.array([row for row, _ in body], dtype=np.int64)
-    named = certain or not titled
-    return Source(
-        pl.DataFrame(series), path, "excel", notes=tuple(notes), lines=lines, first=int(lines[0]), named=named
-    )
+    return Source(pl.DataFrame(series), path, "excel", notes=tuple(notes), lines=lines, first=int(lines[0]))
 
 
 def write(frame: pl.DataFrame, path: Path) -> None:

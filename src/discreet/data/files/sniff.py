@@ -24,8 +24,13 @@ _SAMPLE_RECORDS = 1000
 _BYTES_PER_PIECE = 1 << 24
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,' ]\d+)*[.,]?|[.,]\d+)([eE][+-]?\d+)?\s*%?\s*")
 _DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?\s*|\s*\d{1,2}:\d{2}(:\d{2})?.*")
+# Words for a missing value as respondents and interviewers leave them, for finding the header only.
 _MISSING = frozenset(
-    {"", ".", "-", "--", "?", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "missing", "#n/a", "<na>", "k.a."}
+    {"", ".", "-", "--", "---", "?", "*", "na", "n/a", "n.a.", "n.a", "n/d", "n.d.", "nan", "null", "none"}
+    | {"nil", "missing", "#n/a", "<na>", "unknown", "unk", "refused", "refusal", "declined", "no answer", "not stated"}
+    | {"not available", "not applicable", "not known", "don't know", "dont know", "do not know", "dk"}
+    | {"k.a.", "k. a.", "keine angabe", "unbekannt", "verweigert", "weiß nicht", "weiss nicht", "fehlt"}
+    | {"inconnu", "refus", "nsp", "ns/nr", "ns/nc", "desconocido", "sin dato", "sconosciuto", "onbekend", "okänd"}
 )
 # UTF-32 before UTF-16, because the mark of the one begins with the mark of the other.
 BOMS = {
@@ -220,25 +225,25 @@ def delimiter_of(sample: str, *, whole: bool = True) -> str:
     return ";" if any("," in v for v in values) and all(_is_value(v) for v in values) else ","
 
 
-def header_of(rows: list[list[str]]) -> tuple[bool, bool]:
-    """Find out whether the first record is a header, and whether anything speaks for the answer.
+def doubt_header(rows: list[list[str]]) -> str:
+    """Say why the first record may be one of a respondent and not the names of the columns; nothing where it is plain.
 
-    Each column has one vote. Text above a column of nothing but numbers or dates speaks for a header. A number or a
-    date in the first record, or a text that occurs again further down in its column, speaks for a record. Missing
-    codes do not vote. A tie with votes is a record: to take a record for a header would publish a person's values as
-    column names, while to take a header for a record is seen at once. Without any vote it is a header, as usual.
+    It is plain where text stands above a column of nothing but numbers or dates, no number or date is in the first
+    record, and no text of it comes again further down in its column. Words for missing values count neither above nor
+    below. In doubt the user has to say: to take a record for a header would publish a respondent's values as names.
     """
     first, rest = rows[0], rows[1:]
-    for_header = for_record = 0
+    if any(map(_is_value, first)):
+        return "a number or a date stands in it"
+    plain = False
     for column, cell in enumerate(first):
         if _is_missing(cell):
             continue
         body = [row[column] for row in rest if column < len(row) and not _is_missing(row[column])]
-        if _is_value(cell) or cell in body:
-            for_record += 1
-        elif body and all(map(_is_value, body)):
-            for_header += 1
-    return for_record == 0 or for_header > for_record, for_header > 0 or for_record > 0
+        if cell in body:
+            return "a text in it comes again further down"
+        plain = plain or (bool(body) and all(map(_is_value, body)))
+    return "" if plain else "no text in it stands above a column of numbers or dates"
 
 
 def decimal_of(frame: pl.DataFrame, delimiter: str) -> tuple[str, bool]:

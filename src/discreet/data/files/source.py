@@ -46,8 +46,6 @@ class Source:
         The physical line or sheet row of each record, where it is not simply ``first + row``.
     first
         The physical line, sheet row or record number of the first record.
-    named
-        Whether the column names are surely names, and not the values of a first record.
     coded
         Columns of an SPSS file with the codes that it declares to be missing, which are null in the frame.
     """
@@ -60,7 +58,6 @@ class Source:
     notes: tuple[str, ...] = ()
     lines: NDArray[np.int64] | None = field(default=None, repr=False)
     first: int = 1
-    named: bool = True
     coded: Mapping[str, pl.Series] = field(default_factory=dict, repr=False)
 
     def line(self, row: int) -> int:

@@ -191,7 +191,7 @@ def _read_costs(table: Table, given: Any, name: str) -> Floats:
     known = f"cost must be one of {', '.join(COSTS)}, or a column of the table's file"
     if not isinstance(given, str | Path) or Path(given).suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{known}, which only a .csv or .parquet file has; not {name!r}")
-    dataset = accept(given)
+    dataset = accept(given, titled=True)
     if name not in dataset.frame.columns or dataset.frame.height != len(table):
         raise InputError(f"{known}; {dataset.name} has no column {name!r}")
     values = read_attribute(dataset, Declaration(name, kind="numeric"))[0].values
