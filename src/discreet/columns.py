@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from discreet.configuration import Config
-from discreet.data.roles import REST, ROLES, Declarations, declare, quote
+from discreet.data.roles import REST, ROLES, Declarations, as_words, declare, quote
 from discreet.errors import InputError, suggest
 
 Names = str | Sequence[str] | None
 Orders = Mapping[str, Sequence[str] | None] | Sequence[str] | None
+Dates = Mapping[str, str | None] | str | Sequence[str] | None
+MissingWords = Mapping[str, Sequence[str | float]] | str | Sequence[str | float] | None
 
 
 class RoleKeywords(TypedDict, total=False):
@@ -31,12 +33,14 @@ class RoleKeywords(TypedDict, total=False):
 
 
 class TypeKeywords(TypedDict, total=False):
-    """Of which type the values of columns are."""
+    """Of which type the values of columns are, and how they are written."""
 
     numeric: Names
     nominal: Names
     ordinal: Orders
-    date: Names
+    date: Dates
+    pivot: int | None
+    na: MissingWords
     coarsen: Mapping[str, str] | None
 
 
@@ -61,8 +65,14 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
         Columns whose values are categories without order, also where they are numbers.
     ordinal : mapping of str to list of str
         Columns whose values are ordered categories, each with its order from lowest to highest.
-    date : list of str
-        Columns whose values are dates.
+    date : mapping of str to str
+        Columns whose values are dates, each with the form they are written in, as `{"born": "%d.%m.%Y"}`; or a list of
+        columns, whose forms are found out.
+    pivot : int
+        Of years of two digits, the last that is one of this century: with 68, the default, 68 is 2068 and 69 is 1969.
+    na : list of str, or mapping of str to list of str
+        Words and numbers that stand for missing values in quasi-identifiers, as `[999, "unknown", "-"]`; or those of
+        each column, as `{"age": [999]}`.
     coarsen : mapping of str to str
         Make the values of quasi-identifiers coarser on the way in: `prefix:2` keeps the first 2 characters of a code,
         `icd.hrc:2` takes the second level below the total of a hierarchy file, `width:5` makes bands of 5 from 0, and
@@ -72,7 +82,8 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
     aggregate : mapping of str to str
         What replaces the values of a group: `mean` (numbers and dates), `median` (also ordinals) or `mode` (any).
     digits : mapping of str to int
-        Decimal digits to round a column's aggregates to; 0 keeps whole numbers whole.
+        Decimal digits to round a column's aggregates to; 0 keeps whole numbers whole. `all` stands for all columns of
+        numbers that are not named.
     missing : {"separate", "impute", "error"}
         Group records within their pattern of missing values (the default); fill missing values with the aggregate of
         their column first; or refuse them.
@@ -204,18 +215,32 @@ def resolve(names: Sequence[str], config: Config, *, hint: str = "", **columns: 
         for role in ROLES
     }
     details: dict[str, dict[str, Any]] = {name: dict(detail) for name, detail in config.details.items()}
+    common: dict[str, Any] = dict(config.values)
     kinds = _read_kinds(columns.get("numeric"), columns.get("nominal"), columns.get("ordinal"), columns.get("date"))
     for name, kind, order in kinds:
-        details.setdefault(name, {}).update(kind=kind, order=order)
+        said = details.setdefault(name, {})
+        said.update(kind=kind, order=order if kind == "ordinal" else None)
+        said["form"] = (order or said.get("form")) if kind == "date" else None
     for key, keyword in (("weight", "weights"), *((name, name) for name in ("aggregate", "digits", "coarsen"))):
         for name, value in _check_mapping(key, cast("Mapping[str, Any] | None", columns.get(keyword))).items():
-            details.setdefault(name, {})[key] = value
+            if key == "digits" and name == "all" and name not in names:
+                common["default_digits"] = value
+            else:
+                details.setdefault(name, {})[key] = value
+    words = columns.get("na")
+    if isinstance(words, Mapping):
+        for name, own in words.items():
+            details.setdefault(name, {})["na"] = as_words(own)
+    elif words is not None:
+        common["na"] = as_words(words)
+    if columns.get("pivot") is not None:
+        common["pivot"] = columns["pivot"]
     missing = columns.get("missing")
     if missing is not None:
         for detail in details.values():
             detail.pop("missing", None)
     _compare(names, config, merged, hint)
-    return declare(names, merged, details, missing or config.options.get("missing", "separate"), hint)
+    return declare(names, merged, details, missing or config.options.get("missing", "separate"), hint, common)
 
 
 def _compare(names: Sequence[str], config: Config, roles: Mapping[str, Sequence[str]], hint: str) -> None:
@@ -250,10 +275,9 @@ def _same_rest(name: str) -> tuple[str, ...]:
     return ("all", "rest") if name in ("all", "rest") else ()
 
 
-def _read_kinds(
-    numeric: Names, nominal: Names, ordinal: Orders, date: Names
-) -> list[tuple[str, str, tuple[str, ...] | None]]:
-    found: list[tuple[str, str, tuple[str, ...] | None]] = [(n, "numeric", None) for n in as_names("numeric", numeric)]
+def _read_kinds(numeric: Names, nominal: Names, ordinal: Orders, date: Dates) -> list[tuple[str, str, Any]]:
+    """The type of each column that has one, with the order of ordinal ones and the form of dates, if it is given."""
+    found: list[tuple[str, str, Any]] = [(n, "numeric", None) for n in as_names("numeric", numeric)]
     found += [(name, "nominal", None) for name in as_names("nominal", nominal)]
     if isinstance(ordinal, Mapping):
         for name, order in ordinal.items():
@@ -264,7 +288,13 @@ def _read_kinds(
             found.append((name, "ordinal", None if order is None else tuple(str(category) for category in order)))
     else:
         found += [(name, "ordinal", None) for name in as_names("ordinal", ordinal)]
-    found += [(name, "date", None) for name in as_names("date", date)]
+    if isinstance(date, Mapping):
+        for name, form in date.items():
+            if not (form is None or isinstance(form, str)):
+                raise InputError(f"date: the form of column '{name}' must be a text such as %d.%m.%Y")
+            found.append((name, "date", form))
+    else:
+        found += [(name, "date", None) for name in as_names("date", date)]
     seen: dict[str, str] = {}
     for name, kind, _ in found:
         if seen.setdefault(name, kind) != kind:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.data.roles import ROLES
+from discreet.data.roles import ROLES, as_words
 from discreet.errors import InputError, suggest
 
 # Settings of a protection, and how its file is read, by the names that they have in a call.
@@ -25,21 +25,25 @@ OPTIONS = (
     "order",
     "target",
 )
+# What is said of the values of all columns.
+VALUES = ("pivot", "na")
 READING = ("delimiter", "encoding", "decimal", "header", "sheet")
 # The TOML word and the name it has inside.
 DETAILS = {
     "role": "role", "type": "kind", "order": "order", "weight": "weight",
     "aggregate": "aggregate", "missing": "missing", "digits": "digits", "coarsen": "coarsen",
+    "form": "form", "na": "na",
 }  # fmt: skip
 _TYPES: dict[str, tuple[type, ...]] = {
     "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
     "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,), "target": (str,),
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "strict": (bool,), "partial": (bool,),
+    "pivot": (int,), "na": (str, int, float, list),
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),
-    "digits": (int,), "coarsen": (str,),
+    "digits": (int,), "coarsen": (str,), "form": (str,), "na": (str, int, float, list),
 }  # fmt: skip
 
 
@@ -53,6 +57,7 @@ class Config:
     grouping: list[list[str]] | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def load(path: str | Path | None) -> Config:
@@ -104,9 +109,13 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
     details: dict[str, dict[str, Any]] = {}
     grouping: list[list[str]] | None = None
     reading: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in content.items():
         if key in OPTIONS:
             options[key] = _check_type(where, key, value, _TYPES)
+        elif key in VALUES:
+            said = _check_type(where, key, value, _TYPES)
+            values[key] = as_words(said) if key == "na" else said
         elif key in READING:
             reading[key] = _check_type(where, key, value, _TYPES)
         elif key in ROLES:
@@ -117,8 +126,8 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
         elif key == "grouping":
             grouping = as_groups(value, f"{where}: grouping")
         else:
-            raise _unknown_key(where, key, (*OPTIONS, *READING, *ROLES, "columns", "grouping"))
-    return Config(options, roles, details, grouping, reading, where)
+            raise _unknown_key(where, key, (*OPTIONS, *VALUES, *READING, *ROLES, "columns", "grouping"))
+    return Config(options, roles, details, grouping, reading, where, values)
 
 
 def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:
@@ -135,6 +144,10 @@ def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) 
     if "order" in detail:
         detail["order"] = tuple(str(category) for category in detail["order"])
         detail.setdefault("kind", "ordinal")
+    if "form" in detail:
+        detail.setdefault("kind", "date")
+    if "na" in detail:
+        detail["na"] = as_words(detail["na"])
     return detail
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_series_equal
 
+import discreet
 from discreet.columns import resolve
 from discreet.configuration import Config
 from discreet.data.attributes import Attribute, read_attribute
@@ -97,12 +98,12 @@ def test_a_declared_date_is_written_back_in_its_own_form(values: list[str], back
     attribute = read(text(values), date="x")
     assert attribute.column(attribute.values).to_list() == values
     day = (date(2020, 7, 1) - date(1970, 1, 1)).days
-    assert attribute.column(np.array([day if attribute.form.days else day * 86_400e6])).to_list() == [back]  # type: ignore[union-attr]
+    assert attribute.column(np.array([day if attribute.form.unit == "day" else day * 86_400e6])).to_list() == [back]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("values", [["01/02/2020", "03/04/2020"], ["yesterday", "today"], ["2020-01-01", "01.02.2020"]])
 def test_a_date_in_doubt_is_refused(values: list[str]) -> None:
-    with pytest.raises(InputError, match="YYYY-MM-DD"):
+    with pytest.raises(InputError, match="say the form"):
         read(text(values), date="x")
 
 
@@ -214,3 +215,34 @@ def test_the_categories_of_a_type_are_not_quoted() -> None:
     with pytest.raises(InputError, match="of type Enum and holds no numbers") as error:
         read(accept(column.to_frame()), numeric="x")
     assert CANARY not in str(error.value)
+
+
+def test_words_for_missing_values_are_missing() -> None:
+    said = resolve(["x"], Config(), quasi="x", na=[999, "Unknown", "-"])["x"]
+    attribute, assumed = read_attribute(text(["1", "999", "unknown", " - ", "2"]), said)
+    assert np.isnan(attribute.values).tolist() == [False, True, True, True, False]
+    assert assumed == "taken as numbers, 3 values taken as missing (na)"
+    frame = accept(pl.DataFrame({"x": [1.0, 999.0, 2.0], "y": [999, 1, 2]}))
+    both = resolve(["x", "y"], Config(), quasi="all", na={"x": [999]})
+    assert np.isnan(read_attribute(frame, both["x"])[0].values).tolist() == [False, True, False]
+    assert read_attribute(frame, both["y"])[0].values.tolist() == [999, 1, 2]
+
+
+def test_digits_for_all_are_those_of_numbers_not_named() -> None:
+    frame = accept(pl.DataFrame({"x": [1.25, 2.5], "y": [1.25, 2.5], "t": ["a", "b"]}))
+    said = resolve(["x", "y", "t"], Config(), quasi="all", digits={"all": 0, "y": 1})
+    assert [read_attribute(frame, said[name])[0].digits for name in "xyt"] == [0, 1, None]
+
+
+def test_few_whole_numbers_look_like_codes() -> None:
+    for values, suspicious in (([1, 2, 3] * 10, True), (list(range(30)), False), ([1.5, 2.5] * 20, False)):
+        _, assumed = read_attribute(accept(pl.DataFrame({"x": values})), resolve(["x"], Config(), quasi="x")["x"])
+        assert ("look like codes" in assumed) is suspicious
+
+
+@pytest.mark.parametrize("how", ["median", "mode"])
+def test_medians_and_modes_of_whole_numbers_stay_whole(how: str) -> None:
+    frame = pl.DataFrame({"x": pl.Series([1, 2, 4, 9, 12, 13], dtype=pl.Int32)})
+    release = discreet.protect(frame, k=2, quasi="x", aggregate={"x": how})
+    assert release.data["x"].dtype == pl.Int32
+    assert set(release.data["x"]) <= set(frame["x"])

@@ -50,6 +50,28 @@ def _read_orders(_type: Any, tokens: Sequence[Token]) -> dict[str, list[str] | N
     return orders
 
 
+def _read_dates(_type: Any, tokens: Sequence[Token]) -> dict[str, str | None]:
+    """`--date born,died` or `--date 'born=%d.%m.%Y'`: with a form, what follows the sign is all of it, commas too."""
+    forms: dict[str, str | None] = {}
+    for token in tokens:
+        name, _, form = token.value.partition("=")
+        forms |= {name.strip(): form.strip()} if "%" in form else dict.fromkeys(split(_type, [token]))
+    return forms
+
+
+def _read_words(_type: Any, tokens: Sequence[Token]) -> list[str] | dict[str, list[str]]:
+    """`--na 999,unknown` for all columns, or `--na age=999` for one."""
+    own: dict[str, list[str]] = {}
+    words = split(_type, tokens)
+    for item in words:
+        name, found, word = item.partition("=")
+        if found:
+            own.setdefault(name.strip(), []).append(word.strip())
+    if own and sum(map(len, own.values())) < len(words):
+        raise ValueError("name the words of all columns, as 999,unknown, or those of each, as age=999; not both")
+    return own or words
+
+
 def _read_pair(_type: Any, tokens: Sequence[Token]) -> tuple[int, float]:
     """`--dominance 1,75`: a number of contributors and a percentage."""
     parts = tokens[-1].value.split(",")
@@ -84,6 +106,8 @@ def option(converter: Callable[[Any, Sequence[Token]], Any], metavar: str) -> Pa
 Columns = Annotated[list[str] | None, option(split, "COLUMNS")]
 if TYPE_CHECKING:
     Orders = dict[str, list[str] | None] | None
+    Dates = dict[str, str | None] | None
+    Words = list[str] | dict[str, list[str]] | None
     Weights = dict[str, float] | None
     Aggregates = dict[str, str] | None
     Digits = dict[str, int] | None
@@ -94,6 +118,8 @@ if TYPE_CHECKING:
 else:
     # Declared as lists, since only then all occurrences of an option reach its reader, which makes one mapping of them.
     Orders = Annotated[list[Any] | None, option(_read_orders, "COLUMN=ORDER")]
+    Dates = Annotated[list[Any] | None, option(_read_dates, "COLUMN=FORM")]
+    Words = Annotated[list[Any] | None, option(_read_words, "WORDS")]
     Weights = Annotated[list[Any] | None, option(_read_pairs(float, "column=number"), "COLUMN=NUMBER")]
     Aggregates = Annotated[list[Any] | None, option(_read_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
     Digits = Annotated[list[Any] | None, option(_read_pairs(int, "column=digits"), "COLUMN=DIGITS")]
@@ -107,9 +133,17 @@ def write_options(options: Mapping[str, Any]) -> list[str]:
     """Write the options that were given as they stand on a command line; files by their names alone."""
     words = []
     for name, value in options.items():
-        if isinstance(value, Mapping):  # orders of categories, or weights
-            pairs = ((key, "<".join(each) if isinstance(each, list) else each) for key, each in value.items())
-            words.append(f"--{'weight' if name == 'weights' else name} '{','.join(f'{k}={v}' for k, v in pairs)}'")
+        if isinstance(value, Mapping):  # orders of categories, weights, forms of dates or words for missing values
+            pairs = [
+                (key, one)
+                for key, each in value.items()
+                for one in (each if name == "na" else ["<".join(each) if isinstance(each, list) else each])
+            ]
+            texts = [key if one is None else f"{key}={one}" for key, one in pairs]
+            texts = texts if name == "date" else [",".join(texts)]  # a form may have a comma
+            words += [f"--{'weight' if name == 'weights' else name} '{text}'" for text in texts]
+        elif isinstance(value, int):
+            words.append(f"--{name} {value}")
         elif value is not None:
             words.append(f"--{name} {value.name if isinstance(value, Path) else ','.join(value)}")
     return words
@@ -171,13 +205,18 @@ class ColumnOptions(Options):
         Make the values of quasi-identifiers coarser on the way in: zip=prefix:2 keeps the first 2 characters of a code,
         icd=icd.hrc:2 takes the second level below the total of a hierarchy file, age=width:5 makes bands of 5 from 0,
         and zip=auto (or icd=icd.hrc:auto) chooses the number of characters (or the level) that loses least.
+    date
+        Columns whose values are dates, as born,died where their form can be found out, or as 'born=%d.%m.%Y'.
+    na
+        Words and numbers that stand for missing values in quasi-identifiers, as 999,unknown,- or, of one column, as
+        age=999.
     weights
         How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
     aggregate
         What replaces the values of a group, as income=median: mean (numbers and dates), median (also ordinals) or mode
         (any).
     digits
-        Decimal digits to round a column's aggregates to, as age=0,income=2; 0 keeps whole numbers whole.
+        Decimal digits to round a column's aggregates to, as age=0,income=2, or all=0; 0 keeps whole numbers whole.
     """
 
     quasi: Columns = None
@@ -188,7 +227,9 @@ class ColumnOptions(Options):
     numeric: Columns = None
     nominal: Columns = None
     ordinal: Orders = None
-    date: Columns = None
+    date: Dates = None
+    pivot: int | None = None
+    na: Words = None
     coarsen: Coarsenings = None
     weights: Annotated[Weights, Parameter(name="--weight")] = None
     aggregate: Aggregates = None
@@ -207,12 +248,19 @@ class TypeOptions(Options):
         Quasi-identifiers whose values are ordered categories, as 'size=small<medium<large'.
     coarsen
         Quasi-identifiers that are coarsened, as in `protect`: zip=prefix:2, icd=icd.hrc:2 or age=width:5.
+    date
+        Quasi-identifiers whose values are dates, as born,died where their form can be found out, or 'born=%d.%m.%Y'.
+    na
+        Words and numbers that stand for missing values in quasi-identifiers, as 999,unknown,- or, of one column, as
+        age=999.
     """
 
     numeric: Columns = None
     nominal: Columns = None
     ordinal: Orders = None
-    date: Columns = None
+    date: Dates = None
+    pivot: int | None = None
+    na: Words = None
     coarsen: Coarsenings = None
 
 
@@ -238,7 +286,12 @@ class StudyColumns(Options):
     ordinal
         Columns whose values are ordered categories, as 'size=small<medium<large'.
     date
-        Columns whose values are dates.
+        Columns whose values are dates, as born,died where their form can be found out, or as 'born=%d.%m.%Y'.
+    na
+        Words and numbers that stand for missing values in quasi-identifiers, as 999,unknown,- or, of one column, as
+        age=999.
+    pivot
+        Of years of two digits, the last that is one of this century.
     weights
         How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
     config
@@ -252,7 +305,9 @@ class StudyColumns(Options):
     numeric: Columns = None
     nominal: Columns = None
     ordinal: Orders = None
-    date: Columns = None
+    date: Dates = None
+    pivot: int | None = None
+    na: Words = None
     weights: Annotated[Weights, Parameter(name="--weight")] = None
     config: Path | None = None
 

@@ -13,8 +13,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.dataset import Dataset
+from discreet.data.dates import PIVOT, DateForm, convert_unit, find_form, fitting_patterns, read_dates, write_dates
 from discreet.data.roles import AGGREGATES, Declaration
-from discreet.data.values import DateForm, find_form, leading_zeros, read_dates, read_numbers, write_dates
+from discreet.data.values import leading_zeros, read_numbers
 from discreet.errors import InputError
 
 Values = NDArray[np.float64]
@@ -67,7 +68,7 @@ class Attribute:
         if self.categories is not None:
             return values
         if self.form is not None:
-            return np.round(values)
+            return self.form.round(values)
         digits = self.digits if self.digits is not None else getattr(self.dtype, "scale", None)
         rounded = values if digits is None else np.round(values, digits)
         # Adding zero turns -0.0 into 0.0, which would be another value on paper.
@@ -87,7 +88,8 @@ class Attribute:
         if self.form is not None:
             return write_dates(values, self.form, self.dtype).alias(self.name)
         column = pl.Series(self.name, self.round_values(values), dtype=pl.Float64, nan_to_null=True)
-        if self.integral and self.digits is not None and self.digits <= 0:
+        whole = self.aggregate != "mean" or (self.digits is not None and self.digits <= 0)
+        if self.integral and whole:
             return _narrow(column, self.dtype if self.dtype.is_integer() else pl.Int64())
         return _narrow(column, self.dtype) if self.dtype.is_float() or self.dtype.is_decimal() else column
 
@@ -108,7 +110,7 @@ def kind_of(dataset: Dataset, said: Declaration) -> tuple[str, tuple[str, ...] |
         return kind, order, f"taken as {kind}, by {why}"
     column = dataset.frame[name]
     if column.dtype.is_numeric():
-        return "numeric", None, "taken as numbers"
+        return "numeric", None, _suspect(column)
     if column.dtype in (pl.Date, pl.Datetime):
         return "date", None, "taken as dates"
     if column.dtype == pl.Boolean or isinstance(column.dtype, pl.Categorical | pl.Enum):
@@ -119,7 +121,7 @@ def kind_of(dataset: Dataset, said: Declaration) -> tuple[str, tuple[str, ...] |
             "protected; convert it"
         )
     if not dataset.textual:
-        return "nominal", None, "text, taken as nominal"
+        return "nominal", None, f"text, taken as nominal{_seem_dates(column)}"
     return _kind_of_text(dataset, column)
 
 
@@ -129,7 +131,7 @@ def _kind_of_text(dataset: Dataset, column: pl.Series) -> tuple[str, None, str]:
     if not len(wrong):
         if leading_zeros(column):
             return "numeric", None, "taken as numbers, though some begin with 0 as codes do (if so, declare it nominal)"
-        return "numeric", None, "taken as numbers"
+        return "numeric", None, _suspect(numbers)
     form = find_form(column)
     if form is not None and form.sure:
         return "date", None, "taken as dates"
@@ -139,18 +141,47 @@ def _kind_of_text(dataset: Dataset, column: pl.Series) -> tuple[str, None, str]:
             f"{dataset.name}: column '{name}' has numbers and text: {len(wrong)} of {len(column)} values are not "
             f"numbers ({where}). Correct them or leave them blank, or declare the column nominal."
         )
-    return "nominal", None, "text, taken as nominal"
+    return "nominal", None, f"text, taken as nominal{_seem_dates(column)}"
+
+
+# Whole numbers look like codes if there are at most so many distinct ones, and so many records for each of them.
+MOST_CODES, RECORDS_PER_CODE = 20, 10
+
+
+def _suspect(numbers: pl.Series) -> str:
+    """That a column is taken as numbers, and what speaks against it."""
+    present = numbers.drop_nulls()
+    if present.is_empty() or not (present.dtype.is_integer() or (present == present.round()).all()):
+        return "taken as numbers"
+    distinct = present.n_unique()
+    if distinct <= MOST_CODES and len(present) >= RECORDS_PER_CODE * distinct:
+        return "taken as numbers, though so few distinct whole numbers look like codes (if so, declare it nominal)"
+    low, high = present.min(), present.max()
+    if low >= 19_000_101 and high <= 21_001_231 and fitting_patterns(present):  # type: ignore[operator]
+        return "taken as numbers, though they look like dates written %Y%m%d (if so, declare it a date)"
+    return "taken as numbers"
+
+
+def _seem_dates(column: pl.Series) -> str:
+    fitting = fitting_patterns(column)
+    return f", though it looks like dates written {' or '.join(fitting)} (if so, declare it a date)" if fitting else ""
 
 
 def read_attribute(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]:
     """Read a quasi-identifier by its declaration, and say what was assumed."""
+    dataset, blanked = _blank(dataset, said)
     column = dataset.frame[said.name]
     if column.null_count() == len(column):
         raise InputError(
             f"{dataset.name}: column '{said.name}' has no values at all; leave it out by naming it as ignore"
         )
     kind, order, assumed = kind_of(dataset, said)
-    attribute = _READERS[kind](dataset, column, order, kind)
+    attribute = _READERS[kind](dataset, column, replace(said, kind=kind, order=order))
+    if attribute.form is not None:
+        form = attribute.form.words()
+        known = said.form is not None and "%y" not in said.form
+        assumed = assumed if known or not form else f"{assumed or 'dates'}, {form}"
+    assumed = ", ".join(filter(None, (assumed, blanked)))
     if np.isnan(attribute.values).all():
         raise InputError(f"{dataset.name}: column '{said.name}' has no values at all; name it as ignore")
     aggregate = said.aggregate or AGGREGATES[kind][0]
@@ -165,9 +196,30 @@ def read_attribute(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]
         weight=1.0 if said.weight is None else said.weight,
         aggregate=aggregate,
         missing=said.missing or "separate",
-        digits=said.digits,
+        digits=said.default_digits if said.digits is None and kind == "numeric" else said.digits,
     )
     return attribute, assumed
+
+
+def _blank(dataset: Dataset, said: Declaration) -> tuple[Dataset, str]:
+    """The data with one column, in which the words for missing values are missing; and how many there were."""
+    column = dataset.frame[said.name]
+    if not said.na:
+        return dataset, ""
+    numbers = pl.Series(said.na).cast(pl.Float64, strict=False).drop_nulls()
+    if column.dtype.is_numeric():
+        absent = column.cast(pl.Float64).is_in(numbers.implode())
+    elif is_comparable(column.dtype):
+        words = [word.strip().lower() for word in said.na]
+        absent = column.cast(pl.String).str.strip_chars().str.to_lowercase().is_in(words)
+    else:
+        return dataset, ""
+    absent = absent.fill_null(False)
+    if not absent.any():
+        return dataset, ""
+    count = int(absent.sum())
+    frame = dataset.frame.select(pl.when(~absent).then(pl.col(said.name)).alias(said.name))
+    return replace(dataset, frame=frame), f"{count:,} {'value' if count == 1 else 'values'} taken as missing (na)"
 
 
 def read_confidential(dataset: Dataset, said: Declaration) -> Attribute | None:
@@ -190,7 +242,7 @@ def is_comparable(dtype: pl.DataType) -> bool:
     return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object)
 
 
-def _numeric(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> Attribute:
+def _numeric(dataset: Dataset, column: pl.Series, _said: Declaration) -> Attribute:
     if column.dtype == pl.String:
         numbers, wrong = read_numbers(column, dataset.decimal)
         if len(wrong):
@@ -213,20 +265,31 @@ def _numeric(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> 
         )
     seen = values[~np.isnan(values)]
     integral = column.dtype.is_integer() or bool((seen == np.round(seen)).all())
-    return Attribute(column.name, kind, values, column.dtype, integral=integral)
+    return Attribute(column.name, "numeric", values, column.dtype, integral=integral)
 
 
-def _date(dataset: Dataset, column: pl.Series, _order: object, kind: str) -> Attribute:
-    form = find_form(column)
+def _date(dataset: Dataset, column: pl.Series, said: Declaration) -> Attribute:
+    form = find_form(column, said.form, PIVOT if said.pivot is None else said.pivot)
+    where = f"{dataset.name}: column '{column.name}' is declared a date"
     if form is None:
-        raise InputError(
-            f"{dataset.name}: column '{column.name}' is declared a date, but is not written in one date format that "
-            "can be told without doubt; write it as YYYY-MM-DD"
+        several = fitting_patterns(column)
+        why = (
+            f"but can be read as {' or '.join(several)}" if several else "but is not written in one form that is known"
         )
-    return Attribute(column.name, kind, read_dates(column, form), column.dtype, form=form)
+        raise InputError(f"{where}, {why}; say the form, as --date '{column.name}={(several or ['%d.%m.%Y'])[0]}'")
+    values = read_dates(column, form)
+    present = column.is_not_null() if column.dtype != pl.String else (column.str.strip_chars() != "").fill_null(False)
+    wrong = np.flatnonzero(present.to_numpy() & np.isnan(values))
+    if len(wrong):
+        raise InputError(
+            f"{where} written {form.pattern}, but {len(wrong):,} values are not ({dataset.places(wrong)}). Correct "
+            "them or leave them blank."
+        )
+    return Attribute(column.name, "date", values, column.dtype, form=form)
 
 
-def _categories(dataset: Dataset, column: pl.Series, order: tuple[str, ...] | None, kind: str) -> Attribute:
+def _categories(dataset: Dataset, column: pl.Series, said: Declaration) -> Attribute:
+    order, kind = said.order, said.kind or "nominal"
     if not is_comparable(column.dtype):
         raise InputError(
             f"{dataset.name}: column '{column.name}' is of type {column.dtype.base_type()}, which has no categories"
@@ -289,9 +352,16 @@ def read_pair(original: Dataset, release: Dataset, said: Declaration) -> tuple[A
     kind, order, assumed = kind_of(original, said)
     declared = replace(said, kind=kind, order=order, aggregate=None, digits=None)
     if kind in ("numeric", "date"):
-        before, after = read_attribute(original, declared)[0], read_attribute(release, declared)[0]
+        before, found = read_attribute(original, declared)
+        if kind == "date":
+            assumed = found if said.kind else assumed + found.removeprefix("dates")
+            declared = replace(declared, form=_form_of_release(release, declared, before))
+        after = read_attribute(release, declared)[0]
         _check_computable(release, name, after.values)
-        return before, _convert_unit(before, after), assumed, ""
+        values = after.values
+        if before.form is not None and after.form is not None:
+            values = convert_unit(values, after.form, before.form)
+        return before, values, assumed, ""
     both, height = _join(original, release, name), original.frame.height
     attribute, _ = read_attribute(both, replace(declared, order=_spell_order(order, both)))
     mine, theirs = attribute.values[:height], attribute.values[height:]
@@ -305,12 +375,14 @@ def _check_computable(release: Dataset, name: str, values: Values) -> None:
         raise InputError(f"{release.name}: column '{name}' has numbers too large to compute with; rescale both files")
 
 
-def _convert_unit(before: Attribute, after: Attribute) -> Values:
-    """Days and microseconds brought to the unit of the original."""
-    if before.form is None or after.form is None or before.form.days == after.form.days:
-        return after.values
-    per_day = 86_400_000_000
-    return after.values / per_day if before.form.days else after.values * per_day
+def _form_of_release(release: Dataset, said: Declaration, before: Attribute) -> str | None:
+    """The form of dates in the release: that of the original, if all can be read in it, else what is found."""
+    column = release.frame[said.name]
+    form = before.form
+    if form is None or not form.pattern or column.dtype in (pl.Date, pl.Datetime):
+        return None
+    unread = np.isnan(read_dates(column, form)).sum() if column.dtype == pl.String else 0
+    return form.pattern if unread <= column.null_count() else said.form
 
 
 def _join(original: Dataset, release: Dataset, name: str) -> Dataset:

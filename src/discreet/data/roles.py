@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -13,6 +14,8 @@ from discreet.errors import InputError
 ROLES = ("quasi", "confidential", "identifier", "by", "ignore")
 REST = ("all", "rest")
 KINDS = ("numeric", "ordinal", "nominal", "date")
+# The parts of a date, as strptime has them.
+DATE_PARTS = "YymdbBHIpMSfz"
 MISSING = ("separate", "impute", "error")
 # What each kind of attribute can be aggregated by; the first is the default.
 AGGREGATES = {
@@ -36,6 +39,11 @@ class Declaration:
     missing: str | None = None
     digits: int | None = None
     coarsen: str | None = None
+    # What is said of all columns at once: digits of those that are numbers, words for missing values, two-digit years.
+    default_digits: int | None = None
+    form: str | None = None
+    pivot: int | None = None
+    na: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,7 @@ def declare(
     details: Mapping[str, Mapping[str, Any]],
     default: str,
     hint: str = "",
+    common: Mapping[str, Any] | None = None,
 ) -> Declarations:
     """Settle the role of every column.
 
@@ -77,6 +86,8 @@ def declare(
         What to do with missing values where a column says nothing.
     hint : str
         What else to say if a column is not there.
+    common : mapping, optional
+        What is said of all columns, where a column says nothing else.
     """
     repeated = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
     if repeated:
@@ -103,7 +114,9 @@ def declare(
             "or cover the rest with 'quasi all', 'confidential rest' or 'ignore rest'."
         )
     columns = tuple(
-        _add_details(Declaration(name, settled.get(name, rest), missing=default), details.get(name, {}))
+        _add_details(
+            Declaration(name, settled.get(name, rest), missing=default), {**(common or {}), **details.get(name, {})}
+        )
         for name in names
     )
     if not any(column.role == "quasi" for column in columns):
@@ -120,8 +133,13 @@ def _add_details(column: Declaration, said: Mapping[str, Any]) -> Declaration:
         _check_choice(f"{where}, which is {column.kind}", "aggregate", column.aggregate, AGGREGATES[column.kind])
     if column.weight is not None and not (_is(column.weight, Real) and 0 <= column.weight < float("inf")):
         raise InputError(f"{where}: weight must be a number of at least 0, not {column.weight!r}")
-    if column.digits is not None and not (_is(column.digits, Integral) and -18 <= column.digits <= 18):
-        raise InputError(f"{where}: digits must be a whole number between -18 and 18, not {column.digits!r}")
+    for digits in (column.digits, column.default_digits):
+        if digits is not None and not (_is(digits, Integral) and -18 <= digits <= 18):
+            raise InputError(f"{where}: digits must be a whole number between -18 and 18, not {digits!r}")
+    if column.pivot is not None and not (_is(column.pivot, Integral) and 0 <= column.pivot <= 99):
+        raise InputError(f"pivot must be a year of two digits, 0 to 99, not {column.pivot!r}")
+    if column.form is not None:
+        check_pattern(column.name, column.form)
     if column.coarsen is not None and not isinstance(column.coarsen, str):
         raise InputError(f"{where}: coarsen must be a text, such as 'prefix:2'")
     if column.coarsen is not None and column.role != "quasi":
@@ -146,6 +164,26 @@ def _check_known(name: str, names: Sequence[str], where: str, more: str) -> None
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else f" The columns are: {quote(names)}."
     raise InputError(f"unknown column '{name}' in {where}.{hint}{more}")
+
+
+def check_pattern(name: str, pattern: str) -> None:
+    """Refuse a form of dates of which none can be read, naming the column."""
+    parts = re.findall("%(.)", pattern)
+    if any(part not in DATE_PARTS for part in parts) or len(set(parts)) < len(parts):
+        allowed = " ".join(f"%{part}" for part in DATE_PARTS)
+        raise InputError(
+            f"column '{name}': the form of a date is written with {allowed}, each at most once, as %d.%m.%Y"
+        )
+    if not {"Y", "y"} & set(parts) or not {"m", "b", "B"} & set(parts):
+        raise InputError(f"column '{name}': the form of a date must have a year (%Y or %y) and a month (%m, %b or %B)")
+
+
+def as_words(value: Any) -> tuple[str, ...]:
+    """Words for missing values as texts, one or several; a number that is whole as one."""
+    listed = [value] if isinstance(value, str | int | float) else value
+    if not isinstance(listed, Sequence) or not all(isinstance(word, str | int | float) for word in listed):
+        raise InputError("na: expected words or numbers that stand for missing values")
+    return tuple(f"{word:g}" if isinstance(word, float) else str(word) for word in listed)
 
 
 def quote(names: Sequence[str], most: int = 30) -> str:

@@ -41,7 +41,7 @@ def _by_group(attribute: Attribute, values: Values, labels: NDArray[np.int64], g
     if len(starts):
         sizes = np.diff(np.r_[starts, len(labels)])
         operator = {"mean": _mean, "median": _median, "mode": _mode}[attribute.aggregate]
-        result[labels[starts]] = operator(values, starts, sizes, attribute.categories is not None)
+        result[labels[starts]] = operator(values, starts, sizes, attribute.categories is not None or attribute.integral)
     return result
 
 
@@ -56,7 +56,7 @@ def _mean(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], _
 def _median(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], coded: bool) -> Values:
     lower: Values = values[starts + (sizes - 1) // 2]
     if coded:
-        return lower  # a category: there is nothing between two of them
+        return lower  # a category or a whole number: there is nothing between two of them
     upper = values[starts + sizes // 2]
     median: Values = lower + (upper - lower) / 2
     return median

@@ -30,7 +30,7 @@ from discreet.data.checks import (
 from discreet.data.files import sniff
 from discreet.data.files.sniff import BOMS, Text, line_at, to_utf8
 from discreet.data.files.source import Dialect, Source, check_decimal, parse_delimiter
-from discreet.data.values import find_form, read_numbers
+from discreet.data.values import read_numbers
 from discreet.errors import InputError
 
 _ROWS_PER_PIECE = 1 << 16
@@ -248,9 +248,9 @@ def _assign_type(column: pl.Series, decimal: str) -> pl.Series:
         if not len(wrong) and numbers.is_finite().all() and _fit_into_doubles(present):
             return numbers
     if present.str.contains(r"^\d{4}-\d\d-\d\d$").all():
-        form = find_form(column)
-        if form is not None and form.sure:
-            return column.str.to_date(form.pattern)
+        dates = column.str.to_date("%Y-%m-%d", strict=False)
+        if dates.null_count() == column.null_count():
+            return dates
     return column
 
 
