@@ -33,7 +33,16 @@ class RoleKeywords(TypedDict, total=False):
 
 
 class TypeKeywords(TypedDict, total=False):
-    """Of which type the values of columns are, and how they are written."""
+    """Of which type the values of columns are, and how they are written.
+
+    Parameters
+    ----------
+    pivot : int
+        Of years of two digits, the last that is one of this century: with 68, the default, 68 is 2068 and 69 is 1969.
+    na : list of str, or mapping of str to list of str
+        Words and numbers that stand for missing values in quasi-identifiers, as `[999, "unknown", "-"]`; or those of
+        each column, as `{"age": [999]}`.
+    """
 
     numeric: Names
     nominal: Names
@@ -68,11 +77,6 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
     date : mapping of str to str
         Columns whose values are dates, each with the form they are written in, as `{"born": "%d.%m.%Y"}`; or a list of
         columns, whose forms are found out.
-    pivot : int
-        Of years of two digits, the last that is one of this century: with 68, the default, 68 is 2068 and 69 is 1969.
-    na : list of str, or mapping of str to list of str
-        Words and numbers that stand for missing values in quasi-identifiers, as `[999, "unknown", "-"]`; or those of
-        each column, as `{"age": [999]}`.
     coarsen : mapping of str to str
         Make the values of quasi-identifiers coarser on the way in: `prefix:2` keeps the first 2 characters of a code,
         `icd.hrc:2` takes the second level below the total of a hierarchy file, `width:5` makes bands of 5 from 0, and
@@ -156,7 +160,9 @@ def takes(*groups: Any, defaults: object = None) -> Callable[[Verb], Verb]:
         verb.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
         text = inspect.cleandoc(verb.__doc__ or "")
         # The verb's own words on a keyword stand among those of its group.
-        words = {name: entry for group in groups for name, entry in _entries(group.__doc__ or "").items()}
+        # A TypedDict does not know what it was made from: those of types are part of larger groups.
+        parts = (TypeKeywords, *groups)
+        words = {name: entry for part in parts for name, entry in _entries(part.__doc__ or "").items()}
         for name, entry in _entries(text).items():
             if name in types:
                 words[name] = entry

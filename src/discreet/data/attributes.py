@@ -144,8 +144,9 @@ def _kind_of_text(dataset: Dataset, column: pl.Series) -> tuple[str, None, str]:
     return "nominal", None, f"text, taken as nominal{_seem_dates(column)}"
 
 
-# Whole numbers look like codes if there are at most so many distinct ones, and so many records for each of them.
-MOST_CODES, RECORDS_PER_CODE = 20, 10
+def seem_codes(distinct: int, records: int) -> bool:
+    """Whether whole numbers are so few that they are codes more often than counts: each in ten records on average."""
+    return 2 < distinct <= 20 and records >= 10 * distinct
 
 
 def _suspect(numbers: pl.Series) -> str:
@@ -154,7 +155,7 @@ def _suspect(numbers: pl.Series) -> str:
     if present.is_empty() or not (present.dtype.is_integer() or (present == present.round()).all()):
         return "taken as numbers"
     distinct = present.n_unique()
-    if distinct <= MOST_CODES and len(present) >= RECORDS_PER_CODE * distinct:
+    if seem_codes(distinct, len(present)):
         return "taken as numbers, though so few distinct whole numbers look like codes (if so, declare it nominal)"
     low, high = present.min(), present.max()
     if low >= 19_000_101 and high <= 21_001_231 and fitting_patterns(present):  # type: ignore[operator]

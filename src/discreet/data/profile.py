@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from discreet.data.attributes import Values, kind_of, read_confidential
+from discreet.data.attributes import Values, kind_of, read_confidential, seem_codes
 from discreet.data.dataset import Dataset
 from discreet.data.roles import Declaration
 from discreet.errors import InputError
@@ -19,8 +19,6 @@ from discreet.errors import InputError
 MOSTLY_DISTINCT = 0.95
 # Characters of a text of the middle length above which people write sentences and not codes.
 LONG_TEXT = 30
-# Whole numbers with so few levels, each in ten records or more on average, are codes more often than counts.
-FEW_LEVELS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +76,7 @@ class Profile:
     @property
     def looks_like_codes(self) -> bool:
         """Whether numbers look like the codes of categories."""
-        return self.whole and 2 < self.levels <= FEW_LEVELS and self.records >= 10 * self.levels
+        return self.whole and seem_codes(self.levels, self.records - self.missing)
 
 
 def profile(dataset: Dataset, said: Declaration) -> Profile:

@@ -230,7 +230,7 @@ def _declare(dataset: Dataset, said: Config, quasi: Sequence[str], types: Mappin
         roles = {"quasi": "all"}
     elif quasi:
         roles["quasi"] = list(quasi)
-    return resolve(dataset.frame.columns, said, named=dataset.named, hint=dataset.hint, **roles, **types)
+    return resolve(dataset.frame.columns, said, hint=dataset.hint, **roles, **types)
 
 
 def _read_as_declared(dataset: Dataset, said: Declaration) -> tuple[Dataset, Declaration]:

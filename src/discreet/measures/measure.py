@@ -128,10 +128,6 @@ def measure(
     date : mapping of str to str
         Quasi-identifiers whose values are dates, each with the form they are written in, as `{"born": "%d.%m.%Y"}`; or
         a list of columns, whose forms are found out.
-    pivot : int
-        Of years of two digits, the last that is one of this century; 68 by default.
-    na : list of str, or mapping of str to list of str
-        Words and numbers that stand for missing values in quasi-identifiers, or those of each column.
     coarsen : mapping of str to str
         Quasi-identifiers that the release has in a coarser form, as in `protect`: prefix:2, icd.hrc:2 or width:5. The
         record of a release says it, but for the place of a hierarchy file.
