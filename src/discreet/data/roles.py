@@ -44,6 +44,8 @@ class Declaration:
     form: str | None = None
     pivot: int | None = None
     na: tuple[str, ...] = ()
+    # Whether the column was named for its role, and not covered by `rest`.
+    named: bool = True
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ def declare(
         )
     columns = tuple(
         _add_details(
-            Declaration(name, settled.get(name, rest), missing=default), {**(common or {}), **details.get(name, {})}
+            Declaration(name, settled.get(name, rest), missing=default, named=name in settled),
+            {**(common or {}), **details.get(name, {})},
         )
         for name in names
     )

@@ -16,6 +16,7 @@ from discreet.configuration import Config
 from discreet.data.attributes import Attribute, Values, read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
+from discreet.data.revealing import warn_of_revealing
 from discreet.data.roles import Declarations
 from discreet.errors import PromiseNotKept
 from discreet.measures.choices import Choices
@@ -44,7 +45,8 @@ def read_attributes(dataset: Dataset, declarations: Declarations) -> tuple[list[
         attribute, assumption = read_coarsened(dataset, declarations[name])
         attributes.append(attribute)
         assumed.setdefault(assumption, []).append(name)
-    return attributes, [*dataset.notes, *(f"{what}: {', '.join(names)}" for what, names in assumed.items() if what)]
+    assumptions = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what]
+    return attributes, [*dataset.notes, *assumptions, *warn_of_revealing(dataset, declarations)]
 
 
 def release_of(

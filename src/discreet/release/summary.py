@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from discreet.data.revealing import BEWARE
 from discreet.measures.choices import Choices
 from discreet.measures.words import figures, judgement
 from discreet.tabular.table import Table
@@ -57,8 +58,11 @@ def summarize_release(
     lines += _across(promise, measures)
     where = "the file as written" if files else "the data to be released"
     lines += entry("Verified", f"{where} {verification.words()}")
-    for position, note in enumerate(account["notes"]):
-        lines += entry("" if position else "Assumed", note)
+    warnings = [note.removeprefix(BEWARE) for note in account["notes"] if note.startswith(BEWARE)]
+    assumptions = [note for note in account["notes"] if not note.startswith(BEWARE)]
+    for title, notes in (("Beware", warnings), ("Assumed", assumptions)):
+        for position, note in enumerate(notes):
+            lines += entry("" if position else title, note)
     if files:
         lines.append("")
         longest = max(len(str(path)) for path in files.values())
