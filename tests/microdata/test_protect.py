@@ -138,7 +138,7 @@ def test_pandas_types_are_kept_where_the_method_allows() -> None:
     )
     release = discreet.protect(frame, k=2, quasi="all", confidential="ill", digits={"age": 0})
     assert release.data.dtypes.astype(str).to_dict() == frame.dtypes.astype(str).to_dict()
-    assert list(release.data.index) == [0, 1, 2, 3]
+    assert list(release.data.index) == ["w", "x", "y", "z"]
     assert any("index" in note for note in release.evidence["notes"])
     assert release.evidence["parameters"]["columns"]["size"]["type"] == "ordinal"
 
@@ -291,3 +291,39 @@ def test_many_missing_patterns_are_grouped() -> None:
     X[rng.random(X.shape) < 0.3] = np.nan
     release = discreet.protect(pl.DataFrame(X, schema=[f"c{i}" for i in range(25)]), k=5, quasi="all", measures="none")
     assert min(Counter(release.data.rows()).values()) >= 5
+
+
+def test_categories_of_a_parquet_file_are_categories_whatever_their_values(tmp_path: Path) -> None:
+    places = np.arange(20)
+    frame = pd.DataFrame(
+        {"age": places, "code": pd.Categorical(places // 4), "rank": pd.Categorical(places / 1.0 // 4, ordered=True)}
+    )
+    frame.to_parquet(tmp_path / "in.parquet")
+    for data in (frame, tmp_path / "in.parquet"):
+        release = discreet.protect(data, k=3, quasi="all")
+        columns = release.evidence["parameters"]["columns"]
+        assert [columns[name]["type"] for name in frame.columns] == ["numeric", "nominal", "ordinal"]
+        assert set(release.data["code"]) <= set(range(5))
+
+
+def test_intervals_of_pandas_are_ordered_categories() -> None:
+    frame = pd.DataFrame({"age": np.arange(20), "band": pd.cut(np.arange(20), 4), "plain": pd.cut(np.arange(20), 4)})
+    frame["plain"] = frame["plain"].astype(frame["band"].cat.categories.dtype)
+    release = discreet.protect(frame, k=3, quasi="all")
+    assert set(release.data["band"]) <= set(frame["band"])
+    assert set(release.data["plain"]) <= set(frame["plain"])
+    assert release.evidence["parameters"]["columns"]["band"]["type"] == "ordinal"
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.table])
+def test_no_minus_zero_is_left_in_strata(make: Callable[[dict[str, Any]], Any]) -> None:
+    release = discreet.protect(make({"age": list(range(8)), "z": [0.0, -0.0] * 4}), k=2, quasi="age", by="z")
+    assert not np.signbit(np.asarray(release.data["z"])).any()
+
+
+def test_minus_zero_is_counted_alike_in_every_file(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [0.0, -0.0, 1.0, 1.0]})
+    frame.write_csv(tmp_path / "a.csv")
+    frame.write_parquet(tmp_path / "a.parquet")
+    verdicts = [discreet.verify(one, quasi="a", k=2) for one in (frame, tmp_path / "a.csv", tmp_path / "a.parquet")]
+    assert [verdict.checks[0].too_small for verdict in verdicts] == [2, 2, 2]

@@ -17,7 +17,7 @@ import polars.selectors as cs
 import pyarrow as pa
 
 from discreet.data.files import applies, read
-from discreet.data.files.arrow import to_frame
+from discreet.data.files.arrow import find_dictionaries, to_frame
 from discreet.data.files.source import Source
 from discreet.errors import InputError
 
@@ -148,7 +148,7 @@ def to_polars(outside: nw.DataFrame[Any]) -> tuple[pl.DataFrame, tuple[str, ...]
     native = outside.to_native()
     if outside.implementation is nw.Implementation.PANDAS:
         if not _plain_index(native):
-            notes = ("the index of the frame is left out, since it can identify records; make it a column to keep it",)
+            notes = ("the index of the frame is kept in release.data, which is internal, and written to no file",)
         columns = [_column(name, native[name]) for name in names]
         frame = pl.DataFrame(columns)
     elif outside.implementation is nw.Implementation.PYARROW:
@@ -159,6 +159,13 @@ def to_polars(outside: nw.DataFrame[Any]) -> tuple[pl.DataFrame, tuple[str, ...]
 
 
 def _column(name: str, series: Any) -> pl.Series:
+    import pandas as pd
+
+    # Intervals, as pandas.cut makes them, and periods are categories by their text.
+    if isinstance(series.dtype, pd.CategoricalDtype) and _has_texts_only(series.cat.categories.dtype):
+        series = series.cat.rename_categories([str(category) for category in series.cat.categories])
+    elif _has_texts_only(series.dtype):
+        series = series.astype(str).where(series.notna(), None)
     try:
         return pl.Series(pl.from_pandas(series.rename(name), nan_to_null=True))
     except Exception:
@@ -166,6 +173,13 @@ def _column(name: str, series: Any) -> pl.Series:
         raise InputError(
             f"column '{name}' mixes values of several types; convert it to one type, for example with astype(str)"
         ) from None
+
+
+def _has_texts_only(dtype: Any) -> bool:
+    """Whether values of a pandas type come as their texts."""
+    import pandas as pd
+
+    return isinstance(dtype, pd.IntervalDtype | pd.PeriodDtype)
 
 
 def _plain_index(native: Any) -> bool:
@@ -185,16 +199,25 @@ def hints_of(data: Any) -> Hints:
             if isinstance(dtype, pd.CategoricalDtype):
                 found.append((str(name), bool(dtype.ordered), list(dtype.categories)))
     elif library == "pyarrow":
-        for field in data.schema:
-            if pa.types.is_dictionary(field.type):
-                chunks = data.column(field.name).unify_dictionaries().chunks
-                found.append((field.name, field.type.ordered, chunks[0].dictionary.to_pylist() if chunks else []))
+        found = find_dictionaries(data)
+    return declare_categories(found)
+
+
+def declare_categories(found: Iterable[tuple[str, bool, list[Any]]]) -> Hints:
+    """What categories declare: columns, whether they are ordered, and their categories."""
     return {
-        name: ("ordinal", tuple(map(str, categories)), "its ordered categories")
+        name: ("ordinal", tuple(map(_spell, categories)) or None, "its ordered categories")
         if ordered
         else ("nominal", None, "its categories")
         for name, ordered, categories in found
     }
+
+
+def _spell(category: Any) -> str:
+    """A category as its text: a whole number is the same whether it came as an integer or as a float."""
+    if isinstance(category, bool):
+        return str(category).lower()
+    return str(int(category)) if isinstance(category, float) and category.is_integer() else str(category)
 
 
 def restorer(data: Any, schema: pl.Schema) -> Restore:
@@ -220,6 +243,10 @@ def _as_pandas(original: Any, schema: pl.Schema, released: pl.DataFrame, untouch
             columns[name] = original[name].reset_index(drop=True)
             continue
         column = released[name].to_pandas()
+        dtype = original[name].dtype
+        inner = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
+        if _has_texts_only(inner):
+            column = column.astype(object).map({str(value): value for value in original[name].dropna().unique()})
         if released.schema[name].base_type() == schema[name].base_type():
             # A blanked value does not fit into numpy's integers: such a column stays a float.
             with contextlib.suppress(ValueError, TypeError):
@@ -228,7 +255,9 @@ def _as_pandas(original: Any, schema: pl.Schema, released: pl.DataFrame, untouch
             # A category that is not released must not stand in the column's list of categories either.
             column = column.cat.remove_unused_categories()
         columns[name] = column
-    return pd.DataFrame(columns)
+    frame = pd.DataFrame(columns)
+    frame.index = original.index  # release.data is internal; no file has the index
+    return frame
 
 
 def _as_arrow(original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str]) -> Any:
@@ -250,9 +279,9 @@ def find_declared_kinds(source: Source) -> Hints:
     A measurement level of nominal or ordinal is a declaration. So are value labels for all codes that occur: the mean
     of labelled codes would be a code without a label.
     """
+    hints = declare_categories(source.categories)
     if source.labels is None:
-        return {}
-    hints: Hints = {}
+        return hints
     for name, labels in source.labels.values.items():
         if name in source.frame.columns and _is_covered(source, name, set(labels)):
             hints[name] = (

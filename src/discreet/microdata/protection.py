@@ -124,7 +124,11 @@ def release_of(
         given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width),
         notes=notes + constant,
     )
-    data = dataset.restore(frame, declarations.names("confidential", "by"))
+    # A float of a stratum may have been minus zero.
+    untouched = [
+        name for name in declarations.names("confidential", "by") if name not in by or not frame.schema[name].is_float()
+    ]
+    data = dataset.restore(frame, untouched)
     labels = [partition.labels for partition in solution.partitions]
     return Release(
         data,

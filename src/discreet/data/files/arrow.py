@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,32 @@ def read(path: Path, format_name: str) -> Source:
     frame = to_frame(table, path.name)
     index = [name for name in frame.columns if name.startswith("__index_level_")]
     notes = (f"{path.name}: {itemize(index)} was the row index of a pandas frame",) if index else ()
-    return Source(frame.with_columns(cs.float().fill_nan(None)), path, format_name, notes=notes)
+    plain = frame.with_columns(cs.float().fill_nan(None))
+    return Source(plain, path, format_name, notes=notes, categories=tuple(find_dictionaries(table)))
+
+
+def find_dictionaries(table: Any) -> list[tuple[str, bool, list[Any]]]:
+    """Columns of an Arrow table that are categories: name, whether they are ordered, and the categories."""
+    found = []
+    for field in table.schema:
+        if pa.types.is_dictionary(field.type):
+            chunks = table.column(field.name).unify_dictionaries().chunks
+            found.append((field.name, field.type.ordered, chunks[0].dictionary.to_pylist() if chunks else []))
+    known = {name for name, _, _ in found}
+    return found + [(name, ordered, []) for name, ordered in _find_categories(table.schema) if name not in known]
+
+
+def _find_categories(schema: Any) -> list[tuple[str, bool]]:
+    """Columns that were categories in pandas: a Parquet file has categories of text, and keeps a note of others."""
+    try:
+        noted = json.loads((schema.metadata or {})[b"pandas"])["columns"]
+        return [
+            (one["name"], bool((one["metadata"] or {}).get("ordered")))
+            for one in noted
+            if one["pandas_type"] == "categorical" and one["name"] in schema.names
+        ]
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
+        return []  # somebody else's note
 
 
 def to_frame(table: Any, name: str) -> pl.DataFrame:

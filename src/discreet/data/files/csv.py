@@ -183,7 +183,7 @@ def _list_assumptions(dialect: Dialect, text: Text, sniffed: bool, doubtful: boo
 
 
 def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
-    """Write a delimited text file: floats in the shortest form that reads back the same, null as blank.
+    """Write a delimited text file: floats in the shortest form that reads back the same (24, not 24.0), null as blank.
 
     A value that begins like a formula of a spreadsheet is written as it is: to alter data is not the writer's to do.
     """
@@ -191,6 +191,7 @@ def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
     if nested:
         raise InputError(f"{path.name}: text cannot hold the nested or binary columns {itemize(nested)}; write Parquet")
     frame = frame.with_columns(cs.float().fill_nan(None))
+    mark = dialect.decimal
     # A record of one blank field would be a blank line, which readers skip: it is written as a quoted blank.
     blank = '""' if frame.width == 1 else ""
     with writing(path), path.open("wb") as file:
@@ -198,11 +199,13 @@ def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
             file.write(BOMS.get(dialect.encoding, b""))
         # A frame without rows has no pieces but may still have a header.
         for i, piece in enumerate(frame.iter_slices(_ROWS_PER_PIECE) if frame.height else [frame]):
-            text = piece.write_csv(
+            # As text, so that a whole number has no decimals; the writer quotes where the mark is the delimiter.
+            numbers = cs.float().cast(pl.String).str.replace(r"\.0$", "").str.replace(".", mark, literal=True)
+            decimals = cs.decimal().cast(pl.String).str.replace(".", mark, literal=True)
+            text = piece.with_columns(numbers, decimals).write_csv(
                 include_header=dialect.header and i == 0,
                 separator=dialect.delimiter,
                 line_terminator=dialect.newline,
-                decimal_comma=dialect.decimal == ",",
                 null_value=blank,
             )
             try:

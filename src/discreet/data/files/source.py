@@ -48,6 +48,8 @@ class Source:
         The physical line, sheet row or record number of the first record.
     coded
         Columns of an SPSS file with the codes that it declares to be missing, which are null in the frame.
+    categories
+        Columns of a Parquet or Arrow file that are categories: name, whether they are ordered, and the categories.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -59,6 +61,7 @@ class Source:
     lines: NDArray[np.int64] | None = field(default=None, repr=False)
     first: int = 1
     coded: Mapping[str, pl.Series] = field(default_factory=dict, repr=False)
+    categories: tuple[tuple[str, bool, list[Any]], ...] = field(default=(), repr=False)
 
     def line(self, row: int) -> int:
         """Return the 1-based line, sheet row or record number of the 0-based `row`."""
