@@ -27,7 +27,7 @@ OPTIONS = (
 )
 # What is said of the values of all columns.
 VALUES = ("pivot", "na")
-READING = ("delimiter", "encoding", "decimal", "header", "sheet")
+READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size")
 # The TOML word and the name it has inside.
 DETAILS = {
     "role": "role", "type": "kind", "order": "order", "weight": "weight",
@@ -38,6 +38,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
     "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,), "target": (str,),
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
+    "max_size": (str, int),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "strict": (bool,), "partial": (bool,),
     "pivot": (int,), "na": (str, int, float, list),
 }  # fmt: skip

@@ -53,6 +53,8 @@ class SearchOptions:
         for name, least in (("seed", 0), ("threads", 1), ("steps", 1)):
             if name != "steps" or self.steps is not None:
                 object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if self.seed >= 2**63:
+            raise InputError("seed must be below 2^63")
         if isinstance(self.time, bool) or not isinstance(self.time, int | float) or not 0 < self.time < math.inf:
             raise InputError(f"time must be a positive number of seconds, not {self.time!r}")
 

@@ -377,6 +377,9 @@ class Reading(Options):
         Whether the first line of a CSV file, or the first row of a sheet, names the columns.
     sheet
         Sheet of an Excel file; the first by default.
+    max_size
+        How much an Excel, Parquet or Arrow file may hold once it is unpacked, as 8GB; by default the larger of 4 GB and
+        100 times the file.
     """
 
     delimiter: str | None = None
@@ -384,6 +387,7 @@ class Reading(Options):
     decimal: Literal[".", ","] | None = None
     header: Literal["yes", "no"] | None = None
     sheet: str | None = None
+    max_size: str | None = None
 
     def settings(self) -> dict[str, Any]:
         """Those that were given, as a configuration and Python say them."""

@@ -17,6 +17,7 @@ from discreet.data.dates import PIVOT, DateForm, convert_unit, find_form, fittin
 from discreet.data.roles import AGGREGATES, Declaration
 from discreet.data.values import leading_zeros, read_numbers
 from discreet.errors import InputError
+from discreet.text import count
 
 Values = NDArray[np.float64]
 
@@ -218,9 +219,8 @@ def _blank(dataset: Dataset, said: Declaration) -> tuple[Dataset, str]:
     absent = absent.fill_null(False)
     if not absent.any():
         return dataset, ""
-    count = int(absent.sum())
     frame = dataset.frame.select(pl.when(~absent).then(pl.col(said.name)).alias(said.name))
-    return replace(dataset, frame=frame), f"{count:,} {'value' if count == 1 else 'values'} taken as missing (na)"
+    return replace(dataset, frame=frame), f"{count(int(absent.sum()), 'value')} taken as missing (na)"
 
 
 def read_confidential(dataset: Dataset, said: Declaration) -> Attribute | None:
@@ -295,8 +295,9 @@ def _categories(dataset: Dataset, column: pl.Series, said: Declaration) -> Attri
         raise InputError(
             f"{dataset.name}: column '{column.name}' is of type {column.dtype.base_type()}, which has no categories"
         )
-    # A whole number is the same category whether it came as an integer or as a float.
-    whole = column.dtype.is_float() and (column.drop_nulls() == column.drop_nulls().round()).all()
+    # A whole number is the same category whether it came as an integer or as a float, if there is such an integer.
+    seen = column.drop_nulls()
+    whole = column.dtype.is_float() and ((seen == seen.round()) & (seen.abs() < 2.0**63)).all()
     texts = (column.cast(pl.Int64, strict=False) if whole else column).cast(pl.String)
     # Each category as text, to order by, and as it came in, to be written.
     present = pl.DataFrame({"text": texts, "value": column}).drop_nulls().unique("text", maintain_order=True)
@@ -310,9 +311,9 @@ def _categories(dataset: Dataset, column: pl.Series, said: Declaration) -> Attri
             f"({dataset.places(wrong)}); add them to the order or correct them"
         )
     # A category that nobody has is never written: it has no value of the column's type.
-    categories = pl.DataFrame({"text": list(order)}).join(present, on="text", how="left", maintain_order="left")[
-        "value"
-    ]
+    categories = pl.DataFrame({"text": list(order)}, schema={"text": pl.String}).join(
+        present, on="text", how="left", maintain_order="left"
+    )["value"]
     values = codes.cast(pl.Float64).to_numpy().astype(np.float64)
     return Attribute(column.name, kind, values, column.dtype, categories=categories.alias(column.name))
 

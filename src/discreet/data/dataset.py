@@ -20,6 +20,7 @@ from discreet.data.files import applies, read
 from discreet.data.files.arrow import find_dictionaries, to_frame
 from discreet.data.files.source import Source
 from discreet.errors import InputError
+from discreet.text import count
 
 # Column → (kind, order, why it is taken so).
 Hints = dict[str, tuple[str, tuple[str, ...] | None, str]]
@@ -96,7 +97,25 @@ def accept(data: Any, called: str = "the frame", *, titled: bool = False, **read
     dataset = _from_source(data) if isinstance(data, Source) else _from_frame(data, called)
     if dataset.frame.width == 0 or dataset.frame.height == 0:
         raise InputError(f"{dataset.name}: there are no records")
+    _check_calendar(dataset)
     return dataset
+
+
+_UNITS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def _check_calendar(dataset: Dataset) -> None:
+    """Refuse dates outside the years 1 to 9999, which no library writes alike."""
+    for column in dataset.frame.select(cs.date() | cs.datetime()):
+        unit = _UNITS_PER_DAY.get(getattr(column.dtype, "time_unit", ""), 1)
+        numbers = column.to_physical().cast(pl.Int64)
+        outside = (numbers < -719_162 * unit) | (numbers >= 2_932_897 * unit) if unit < 10**12 else pl.Series([False])
+        wrong = outside.fill_null(False).arg_true()
+        if len(wrong):
+            raise InputError(
+                f"{dataset.name}: column '{column.name}' has {count(len(wrong), 'date')} outside the years 1 to 9999 "
+                f"({dataset.places(wrong)}); correct them or make them missing"
+            )
 
 
 def _from_source(source: Source) -> Dataset:

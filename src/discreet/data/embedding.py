@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.attributes import Attribute, Values
+from discreet.data.memory import available, write_size
 from discreet.errors import InputError
 
+# How many times the vectors of all records are held at once, at least.
+COPIES = 2
 # Indicators of one nominal attribute; more would make the matrix larger than any machine we know of.
 MOST_CATEGORIES = 2_000
 
@@ -61,6 +64,24 @@ class Embedding:
         for axis, values, span in zip(self.axes, columns, self.spans(), strict=True):
             axis.place(values, points[:, span])
         return points
+
+    def check_memory(self, records: int) -> None:
+        """Refuse records whose vectors would not fit into memory, and say what would."""
+        width, there = sum(axis.width for axis in self.axes), available()
+        needed = COPIES * 8 * records * width
+        if there is None or needed <= there:
+            return
+        widest = max(self.axes, key=lambda axis: axis.width)
+        most = there // (COPIES * 8 * width)
+        raise InputError(
+            f"{records:,} records of {width:,} coordinates need some {write_size(needed)} of memory, and "
+            f"{write_size(there)} are there. {most:,} records would fit"
+            + (
+                f", or categories coarsened: '{widest.name}' alone has {widest.width:,}"
+                if widest.width > 1
+                else ", or fewer quasi-identifiers"
+            )
+        )
 
     def spans(self) -> list[slice]:
         """The coordinates of each attribute."""

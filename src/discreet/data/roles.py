@@ -14,6 +14,8 @@ from discreet.errors import InputError
 ROLES = ("quasi", "confidential", "identifier", "by", "ignore")
 REST = ("all", "rest")
 KINDS = ("numeric", "ordinal", "nominal", "date")
+# Beyond this, nothing of an attribute of weight 1 is left in a sum of distances.
+LARGEST_WEIGHT = 1e15
 # The parts of a date, as strptime has them.
 DATE_PARTS = "YymdbBHIpMSfz"
 MISSING = ("separate", "impute", "error")
@@ -134,8 +136,8 @@ def _add_details(column: Declaration, said: Mapping[str, Any]) -> Declaration:
     _check_choice(where, "missing", column.missing, MISSING)
     if column.kind is not None:
         _check_choice(f"{where}, which is {column.kind}", "aggregate", column.aggregate, AGGREGATES[column.kind])
-    if column.weight is not None and not (_is(column.weight, Real) and 0 <= column.weight < float("inf")):
-        raise InputError(f"{where}: weight must be a number of at least 0, not {column.weight!r}")
+    if column.weight is not None and not (_is(column.weight, Real) and 0 <= column.weight <= LARGEST_WEIGHT):
+        raise InputError(f"{where}: weight must be a number from 0 to {LARGEST_WEIGHT:g}")
     for digits in (column.digits, column.default_digits):
         if digits is not None and not (_is(digits, Integral) and -18 <= digits <= 18):
             raise InputError(f"{where}: digits must be a whole number between -18 and 18, not {digits!r}")

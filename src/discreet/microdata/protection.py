@@ -66,6 +66,7 @@ def release_of(
     Groups of records to start from are for a single group of attributes.
     """
     embedding, constant = embed(attributes)
+    embedding.check_memory(dataset.frame.height)
     blank = blanks(groups, dataset.frame.height)
     kept = [
         replace(

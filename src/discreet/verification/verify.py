@@ -106,7 +106,7 @@ def _record(path: Path) -> Mapping[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
+    except (OSError, ValueError, RecursionError):
         raise InputError(f"{path}: not a record of a release (cannot be read as JSON)") from None
     if not isinstance(content, dict) or "promise" not in content:
         raise InputError(f"{path}: not a record of a release (it has no promise)")

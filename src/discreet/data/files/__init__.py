@@ -19,6 +19,7 @@ from discreet.data.files import arrow as columnar
 from discreet.data.files import csv as delimited
 from discreet.data.files import excel, labelled
 from discreet.data.files.source import Dialect, Source
+from discreet.data.memory import allocating
 from discreet.errors import InputError
 
 _FORMATS = {
@@ -54,6 +55,7 @@ _APPLIES = {
     "decimal": {"csv"},
     "header": {"csv", "excel"},
     "sheet": {"excel"},
+    "max_size": {"excel", "parquet", "arrow"},
 }
 # Suffixes that we read but do not write, and those that we know but do not read, with what to do instead.
 _READ_ONLY = {".sas7bdat": ".xpt", ".por": ".sav", ".xlsm": ".xlsx"}
@@ -111,6 +113,7 @@ def read(
     decimal: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    max_size: int | str | None = None,
 ) -> Source:
     """Read a microdata file.
 
@@ -128,21 +131,27 @@ def read(
         Delimited text and Excel: whether the first line holds the column names; found out if not given.
     sheet
         Excel: the sheet; the first if not given.
+    max_size
+        Excel, Parquet and Arrow: how much the file may hold once it is unpacked, in bytes or as 8GB; by default the
+        larger of 4 GB and 100 times the file.
     """
     path = Path(path)
     name = format_of(path)
-    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "header": header, "sheet": sheet}
+    given = {
+        "delimiter": delimiter, "encoding": encoding, "decimal": decimal, "header": header, "sheet": sheet,
+        "max_size": max_size,
+    }  # fmt: skip
     for option, value in given.items():
         if value is not None and not applies(option, path):
             raise InputError(f"{option} does not apply to {path.name}, which is a file of {_WORDS[name]}; leave it out")
-    if name == "csv":
-        return delimited.read(path, delimiter=delimiter, encoding=encoding, decimal=decimal, header=header)
-    if name in ("parquet", "arrow"):
-        return columnar.read(path, name)
-    if name == "excel":
-        return excel.read(path, sheet, header=header)
-
-    return labelled.read(path, encoding)
+    with allocating(path.name):
+        if name == "csv":
+            return delimited.read(path, delimiter=delimiter, encoding=encoding, decimal=decimal, header=header)
+        if name in ("parquet", "arrow"):
+            return columnar.read(path, name, max_size=max_size)
+        if name == "excel":
+            return excel.read(path, sheet, header=header, max_size=max_size)
+        return labelled.read(path, encoding)
 
 
 def write(frame: pl.DataFrame, path: Path, *, format_name: str, like: Source | None = None) -> None:
@@ -215,7 +224,7 @@ def record_of(path: Path) -> Mapping[str, Any] | None:
     try:
         output = json.loads(path.with_name(path.name + ".release.json").read_text(encoding="utf-8"))["output"]
         return output if isinstance(output, dict) and output["sha256"] == sha256(path) else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,17 @@ from pyarrow import parquet
 
 from discreet.data.checks import check_names, check_readable, check_rows, itemize, writing
 from discreet.data.files.source import Source
+from discreet.data.memory import check_size, largest_size
 from discreet.errors import InputError
 
+_ROWS_PER_BATCH = 1 << 16
 _WORDS = {"parquet": "a Parquet file", "arrow": "an Arrow file"}
 
 
-def read(path: Path, format_name: str) -> Source:
+def read(path: Path, format_name: str, *, max_size: int | str | None = None) -> Source:
     """Read a Parquet ("parquet") or Arrow ("arrow") file; NaN becomes null, since both mean that no value is known."""
     check_readable(path)
-    table = _table(path, format_name)
+    table = _table(path, format_name, largest_size(path, max_size))
     check_names(path, table.column_names)
     check_rows(path, table.num_rows)
     frame = to_frame(table, path.name)
@@ -83,19 +86,38 @@ def write(frame: pl.DataFrame, path: Path, format_name: str) -> None:
                 writer.write_table(table)
 
 
-def _table(path: Path, format_name: str) -> Any:
+def _table(path: Path, format_name: str, most: int) -> Any:
     try:
         if format_name == "parquet":
-            return _valid(parquet.ParquetFile(path).read())
+            file = parquet.ParquetFile(path)
+            groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
+            check_size(path, sum(group.total_byte_size for group in groups), most)
+            return _valid(_collect(path, file.iter_batches(_ROWS_PER_BATCH), file.schema_arrow, most))
         with pa.OSFile(str(path)) as file:
             is_file = file.read(6) == b"ARROW1"
         with pa.OSFile(str(path)) as file:
-            return _valid((pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)).read_all())
+            reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+            batches = (reader.get_batch(i) for i in range(reader.num_record_batches)) if is_file else reader
+            return _valid(_collect(path, batches, reader.schema, most))
+    except (InputError, MemoryError):
+        raise
     except (pa.ArrowException, OSError, ValueError, EOFError):
         raise InputError(
             f"{path.name} cannot be read as {_WORDS[format_name]}; it is damaged, cut off or of another "
             "kind; save it again"
         ) from None
+
+
+def _collect(path: Path, batches: Iterable[Any], schema: Any, most: int) -> Any:
+    """The batches of a file as a table; refused as soon as they hold more than allowed, for a text that stands once in
+    the file may stand in every record.
+    """
+    kept, size = [], 0
+    for batch in batches:
+        size += batch.nbytes
+        check_size(path, size, most)
+        kept.append(batch)
+    return pa.Table.from_batches(kept, schema)
 
 
 def _valid(table: Any) -> Any:

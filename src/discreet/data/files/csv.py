@@ -187,15 +187,19 @@ def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
 
     A value that begins like a formula of a spreadsheet is written as it is: to alter data is not the writer's to do.
     """
-    nested = frame.select(cs.nested() | cs.binary() | cs.object()).columns
+    nested = frame.select(cs.nested() | cs.binary() | cs.object() | cs.duration()).columns
     if nested:
-        raise InputError(f"{path.name}: text cannot hold the nested or binary columns {itemize(nested)}; write Parquet")
+        raise InputError(
+            f"{path.name}: text cannot hold nested or binary values or spans of time ({itemize(nested)}); write Parquet"
+        )
     frame = frame.with_columns(cs.float().fill_nan(None))
     mark = dialect.decimal
     # A record of one blank field would be a blank line, which readers skip: it is written as a quoted blank.
     blank = '""' if frame.width == 1 else ""
     with writing(path), path.open("wb") as file:
-        if dialect.bom:
+        # A text that begins with the sign of the mark itself would lose it without another before it.
+        begins = frame.columns[0] if dialect.header else str(frame[0, 0]) if frame.height else ""
+        if dialect.bom or begins.startswith("\ufeff"):
             file.write(BOMS.get(dialect.encoding, b""))
         # A frame without rows has no pieces but may still have a header.
         for i, piece in enumerate(frame.iter_slices(_ROWS_PER_PIECE) if frame.height else [frame]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from discreet.data.checks import (
 )
 from discreet.data.files import sniff
 from discreet.data.files.source import Source
+from discreet.data.memory import check_size, largest_size
 from discreet.errors import InputError
 
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARACTERS = 1_048_575, 16_384, 32_767
@@ -33,7 +35,9 @@ _CONTROL = "[\x00-\x08\x0b-\x1f\ufffe\uffff]"
 _MOST_DIGITS = 10**15  # Excel keeps 15 digits of a number
 
 
-def read(path: Path, sheet: str | None = None, *, header: bool | None = None) -> Source:
+def read(
+    path: Path, sheet: str | None = None, *, header: bool | None = None, max_size: int | str | None = None
+) -> Source:
     """Read a sheet of a workbook.
 
     A column of numbers, dates or truth values comes typed. A column that mixes kinds comes as text, so that the
@@ -48,9 +52,12 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None) ->
     header
         Whether the first row holds the column names. If not given, it does where that is plain (see
         `sniff.doubt_header`), and elsewhere it is an error, for a record must not become column names.
+    max_size
+        How much it may hold once it is unpacked.
     """
     openpyxl = extra("openpyxl", "reading Excel files")
     check_readable(path)
+    check_size(path, _unpacked(path), largest_size(path, max_size))
     rows, title, titles = _rows(path, openpyxl, sheet, values=True)
     if not rows:
         raise InputError(f"{path.name}: the sheet '{title}' is empty; name another with --sheet")
@@ -89,6 +96,15 @@ def read(path: Path, sheet: str | None = None, *, header: bool | None = None) ->
         series.append(pl.Series(name, cells, dtype=dtype))
     lines = np.array([row for row, _ in body], dtype=np.int64)
     return Source(pl.DataFrame(series), path, "excel", notes=tuple(notes), lines=lines, first=int(lines[0]))
+
+
+def _unpacked(path: Path) -> int:
+    """How many bytes a workbook says to hold once it is unpacked; what is beyond that is not read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(part.file_size for part in archive.infolist())
+    except (OSError, zipfile.BadZipFile):
+        return 0  # what is wrong with it is said when it is read
 
 
 def write(frame: pl.DataFrame, path: Path) -> None:
@@ -146,7 +162,7 @@ def _rows(
                     row.pop()
                 if row:
                     found.append((number, row))
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception:
         raise InputError(

@@ -56,6 +56,8 @@ def read(path: Path, encoding: str | None = None, *, suffix: str | None = None) 
             if declared and about.missing_ranges:
                 raw, _ = call(path, usecols=list(about.missing_ranges), **options, **declared)
                 coded = {name: raw[name] for name in raw.columns if raw[name].dtype == frame[name].dtype}
+    except MemoryError:
+        raise
     except Exception:
         raise InputError(
             f"{path.name} cannot be read as {'an' if format_name != 'stata' else 'a'} {WORDS[format_name]} file; it is "
