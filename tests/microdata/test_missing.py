@@ -1,11 +1,13 @@
 """Classes by missing pattern: all of at least k, and nothing blanked that need not be."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import discreet
 from discreet.errors import InputError
 from discreet.microdata.classes import pattern_classes
 
@@ -61,3 +63,16 @@ def test_too_few_is_an_error_that_names_the_columns() -> None:
     missing[3, 1] = True
     with pytest.raises(InputError, match=r"1 record lacks a value in 'b'.*k = 3.*impute"):
         pattern_classes(missing, 3, NAMES)
+
+
+def test_what_gaps_cost_is_told_and_the_better_way_suggested() -> None:
+    ages = [20.0 + i for i in range(12)]
+    frame = pl.DataFrame({"a": [None, *ages[1:]], "b": [20.0, None, *ages[2:]], "c": ages})
+    release = discreet.protect(frame, k=2, quasi="all")
+    told = next(note for note in release.evidence["notes"] if "kept apart" in note)
+    assert told.startswith("2 missing values kept apart in 2 classes of records: 2 values blanked")
+    assert "--missing impute" not in told
+    many = frame.with_columns(d=pl.Series([20.0, 21.0, None, *ages[3:]]))
+    assert "try --missing impute" in discreet.protect(many, k=2, quasi="all").summary()
+    filled = discreet.protect(many, k=2, quasi="all", missing="impute").evidence["notes"]
+    assert any(note.startswith("3 missing values filled") for note in filled)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.data.dataset import Dataset
 from discreet.data.dates import PIVOT, DateForm, convert_unit, find_form, fitting_patterns, read_dates, write_dates
+from discreet.data.generalised import blank_suppressed, read_ranges
 from discreet.data.roles import AGGREGATES, Declaration
 from discreet.data.values import leading_zeros, read_numbers
 from discreet.errors import InputError
@@ -347,6 +348,9 @@ def read_pair(original: Dataset, release: Dataset, said: Declaration) -> tuple[A
         raise InputError(
             f"{release.name}: there is no column '{name}', which {original.name} has; nothing to compare with"
         )
+    original, _ = _blank(original, said)
+    release, _ = _blank(release, said)
+    release, note = _read_suppressed(original, release, name)
     if release.frame[name].null_count() == release.frame.height:
         # A column that was blanked altogether has no type of its own.
         attribute, assumed = read_attribute(original, said)
@@ -358,18 +362,36 @@ def read_pair(original: Dataset, release: Dataset, said: Declaration) -> tuple[A
         if kind == "date":
             assumed = found if said.kind else assumed + found.removeprefix("dates")
             declared = replace(declared, form=_form_of_release(release, declared, before))
+        elif release.frame[name].dtype == pl.String:
+            low, high = float(np.nanmin(before.values)), float(np.nanmax(before.values))
+            numbers, ranged = read_ranges(release.frame[name], release.decimal, low, high)
+            release = replace(release, frame=release.frame.with_columns(numbers))
+            note = "; ".join(filter(None, (note, f"'{name}': {ranged}" if ranged else "")))
         after = read_attribute(release, declared)[0]
         _check_computable(release, name, after.values)
         values = after.values
         if before.form is not None and after.form is not None:
             values = convert_unit(values, after.form, before.form)
-        return before, values, assumed, ""
+        return before, values, assumed, note
     both, height = _join(original, release, name), original.frame.height
     attribute, _ = read_attribute(both, replace(declared, order=_spell_order(order, both)))
     mine, theirs = attribute.values[:height], attribute.values[height:]
     strange = len(set(theirs[theirs == theirs].tolist()) - set(mine.tolist()))
-    note = f"'{name}' has {strange} categories in the release that the original has not" if strange else ""
-    return replace(attribute, values=mine), theirs, assumed, note
+    new = f"'{name}' has {count(strange, 'category', 'categories')} in the release that the original has not"
+    return replace(attribute, values=mine), theirs, assumed, "; ".join(filter(None, (note, new if strange else "")))
+
+
+def _read_suppressed(original: Dataset, release: Dataset, name: str) -> tuple[Dataset, str]:
+    """The release with `*` as a missing value, unless it is one of the original's, and what to note of it."""
+    column = blank_suppressed(release.frame[name])
+    gone = column.null_count() - release.frame[name].null_count()
+    before = original.frame[name]
+    if not gone or blank_suppressed(before).null_count() > before.null_count():
+        return release, ""
+    return (
+        replace(release, frame=release.frame.with_columns(column)),
+        f"'{name}': {count(gone, 'value')} suppressed (*), which stand at the mean",
+    )
 
 
 def _check_computable(release: Dataset, name: str, values: Values) -> None:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from discreet.data.files import applies, read
 from discreet.data.files.arrow import find_dictionaries, to_frame
@@ -99,6 +101,43 @@ def accept(data: Any, called: str = "the frame", *, titled: bool = False, **read
         raise InputError(f"{dataset.name}: there are no records")
     _check_calendar(dataset)
     return dataset
+
+
+def accept_part(dataset: Dataset, data: Any, rows: NDArray[np.bool_]) -> Dataset:
+    """Some of the records that came in, with a note of how many were left out.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        All records.
+    data : path, Source or frame
+        What they came in as.
+    rows : array of bool
+        Which to keep.
+    """
+    if not rows.any():
+        raise InputError(
+            f"{dataset.name}: all of its records are suppressed in the release; there is nothing to refine"
+        )
+    frame, places = dataset.frame.filter(pl.Series(rows)), np.flatnonzero(rows)
+    left_out = count(len(rows) - len(places), "record")
+    restore = dataset.restore
+    library = type(data).__module__.split(".")[0]
+    if library in ("pandas", "pyarrow"):
+        restore = restorer(data[rows] if library == "pandas" else data.filter(rows), frame.schema)
+    source = dataset.source
+    if source is not None:
+        lines = np.array([source.line(row) for row in places.tolist()], dtype=np.int64)
+        coded = {name: column.filter(pl.Series(rows)) for name, column in source.coded.items()}
+        source = replace(source, frame=frame, lines=lines, first=int(lines[0]), coded=coded)
+    return replace(
+        dataset,
+        frame=frame,
+        place=lambda row: dataset.place(int(places[row])),
+        notes=(*dataset.notes, f"{left_out} suppressed in the release given (*) left out"),
+        source=source,
+        restore=restore,
+    )
 
 
 _UNITS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}

@@ -24,7 +24,7 @@ from discreet.measures.judge import Judge
 from discreet.measures.pair import Pair
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
-from discreet.microdata.classes import AttributeGroup, blanks
+from discreet.microdata.classes import AttributeGroup, blanks, tell_gaps
 from discreet.microdata.options import Settings
 from discreet.microdata.solving import View, partition_of, solve
 from discreet.release.evidence import describe_input, evidence
@@ -123,7 +123,7 @@ def release_of(
         promise=promise.as_dict(),
         verification=verification.as_dict(),
         given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width),
-        notes=notes + constant,
+        notes=notes + constant + tell_gaps(groups, attributes),
     )
     # A float of a stratum may have been minus zero.
     untouched = [

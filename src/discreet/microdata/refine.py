@@ -87,8 +87,9 @@ def refine(
     """
     import numpy as np
 
-    from discreet.data.dataset import accept
+    from discreet.data.dataset import accept, accept_part
     from discreet.data.files import read_recorded, record_of
+    from discreet.data.generalised import find_suppressed
     from discreet.data.groupings import parse_groups
     from discreet.measures.pair import align
     from discreet.microdata.classes import attribute_groups
@@ -115,6 +116,9 @@ def refine(
     if absent:
         raise InputError(f"{given.name}: there is no column '{absent[0]}'; a release must have all quasi-identifiers")
     rows, _ = align(dataset, given, names, key=key, row_map=row_map)
+    hidden = find_suppressed(given, names)[rows]
+    if hidden.any():
+        dataset, rows = accept_part(dataset, data, ~hidden), rows[~hidden]
     start = _groups(given, names)[rows]
     by_names = declarations.names("by")
     if by_names:  # the same values in two strata are two groups
