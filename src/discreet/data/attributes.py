@@ -390,7 +390,7 @@ def _read_suppressed(original: Dataset, release: Dataset, name: str) -> tuple[Da
         return release, ""
     return (
         replace(release, frame=release.frame.with_columns(column)),
-        f"'{name}': {count(gone, 'value')} suppressed (*), which stand at the mean",
+        f"'{name}': {count(gone, 'value')} suppressed (*), taken at the mean",
     )
 
 
