@@ -183,7 +183,7 @@ def test_an_option_given_again_adds_to_what_was_given(command: Command, survey: 
 
 def test_text_of_a_csv_gets_types_in_a_format_that_has_them(command: Command, survey: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
-    roles = ["--quasi", "town", "--confidential", "rest", "--identifier", "name", "--order", "kept"]
+    roles = ["--quasi", "town", "--confidential", "age,income,born,rest", "--identifier", "name", "--order", "kept"]
     assert command("protect", survey, "-o", out, "--k", 5, *roles).status == 0
     released, original = pl.read_parquet(out), pl.read_csv(survey, try_parse_dates=True)
     assert [str(dtype) for dtype in released.dtypes] == ["String", "String", "Int64", "Float64", "Date", "String"]
