@@ -107,3 +107,53 @@ def test_a_configuration_that_covers_the_rest_takes_new_columns(tmp_path: Path) 
     config = written(tmp_path / "rest.toml", 'k = 2\nignore = "rest"\n[columns.age]\nrole = "quasi"\n')
     release = discreet.protect(pl.DataFrame({"age": [1, 1, 2, 2], "new": [1, 2, 3, 4]}), config=config)
     assert release.data.columns == ["age"]
+
+
+CELLS = pl.DataFrame({"r": list("aabbab"), "s": list("xyxyxy"), "v": [1, 20, 30, 40, 50, 60]})
+STEPS = """
+[tabulate]
+by = ["r", "s"]
+value = "v"
+total = "All"
+
+[primary]
+threshold = 2
+dominance = [1, 95]
+range = 40
+
+[suppress]
+steps = 2
+
+[audit]
+strict = true
+"""
+
+
+def test_the_steps_of_a_table_can_stand_in_one_configuration(tmp_path: Path) -> None:
+    config = written(tmp_path / "steps.toml", STEPS)
+    table = discreet.tabulate(CELLS, config=config)
+    assert table.dimensions[0].total == "All"
+    assert len(table) == len(discreet.tabulate(CELLS, by=["r", "s"], value="v"))
+    flagged = discreet.primary(table, config=config)
+    assert flagged.rules["parameters"]["range"] == 40
+    assert list(flagged.rules["parameters"]["dominance"]) == [1, 95]
+    # What the call gives wins, even if it is the default.
+    assert discreet.primary(table, config=config, range=30.0).rules["parameters"]["range"] == 30
+    assert discreet.audit(discreet.suppress(flagged, config=config).table, config=config).strict
+
+    data, cells, unsafe = tmp_path / "data.csv", tmp_path / "cells.parquet", tmp_path / "unsafe.parquet"
+    CELLS.write_csv(data)
+    line = ["--config", str(config), "--quiet"]
+    assert run(["tabulate", str(data), "--header", "yes", "-o", str(cells), *line]) == 0
+    assert run(["primary", str(cells), "-o", str(unsafe), *line]) == 0
+    assert run(["suppress", str(unsafe), "-o", str(tmp_path / "public.csv"), *line]) == 0
+    assert len(discreet.primary(cells, config=config).primary) == len(flagged.primary)
+
+
+def test_a_configuration_of_tables_is_checked(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="unknown key"):
+        discreet.tabulate(CELLS, config=written(tmp_path / "a.toml", "bye = 3\n"))
+    with pytest.raises(InputError, match="'top' must be a whole number"):
+        discreet.tabulate(CELLS, config=written(tmp_path / "b.toml", "[tabulate]\ntop = 'x'\n"))
+    with pytest.raises(InputError, match="say what to break down by"):
+        discreet.tabulate(CELLS, config=written(tmp_path / "c.toml", "top = 3\n"))

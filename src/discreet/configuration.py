@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from discreet.data.roles import ROLES, as_words
 from discreet.errors import InputError, suggest
@@ -46,6 +47,12 @@ _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),
     "digits": (int,), "coarsen": (str,), "form": (str,), "na": (str, int, float, list),
 }  # fmt: skip
+Types = Mapping[str, tuple[type, ...]]
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+# The steps from microdata to an audited table, in their order.
+TABLE_VERBS = ("tabulate", "primary", "suppress", "audit")
+# The types that a keyword with any text, number or truth value has.
+TEXT, WHOLE, NUMBER, FLAG, LIST = (str,), (int,), (int, float), (bool,), (list,)
 
 
 @dataclass(frozen=True)
@@ -66,23 +73,51 @@ def load(path: str | Path | None) -> Config:
     return Config() if path is None else _read_config(*_read_toml(path))
 
 
-def load_options(path: str | Path | None, names: Sequence[str]) -> dict[str, Any]:
-    """Read a TOML file that holds keywords of a verb and nothing else; none are in no file.
+def load_options(path: str | Path | None, names: Sequence[str] | Types, verb: str = "") -> dict[str, Any]:
+    """Read a TOML file that holds keywords of a verb of tables; none are in no file.
+
+    The keywords stand at the top, where the file is for one verb, or in a table of the verb's name, where it is for all
+    steps from microdata to an audited table.
 
     Parameters
     ----------
     path : path, optional
         The file.
-    names : sequence of str
-        The keywords it may hold.
+    names : sequence of str, or mapping
+        The keywords it may hold; with their types, where these are the verb's own.
+    verb : str
+        The verb.
     """
     if path is None:
         return {}
     where, content = _read_toml(path)
+    if content and all(key in TABLE_VERBS and isinstance(value, dict) for key, value in content.items()):
+        where, content = f"{where}: [{verb}]", content.get(verb, {})
     for key in content:
         if key not in names:
-            raise _unknown_key(where, key, names)
-    return {key: _check_type(where, key, value, _TYPES) for key, value in content.items()}
+            raise _unknown_key(where, key, list(names))
+    types = names if isinstance(names, Mapping) else _TYPES
+    return {key: _check_type(where, key, value, types) for key, value in content.items()}
+
+
+def configured(**types: tuple[type, ...]) -> Callable[[Verb], Verb]:
+    """Let a verb's keywords stand in the file that its keyword `config` names; what the call gives wins.
+
+    Parameters
+    ----------
+    **types
+        The keywords that may stand there, each with the types of its values.
+    """
+
+    def complete(verb: Verb) -> Verb:
+        @functools.wraps(verb)
+        def call(*arguments: Any, **given: Any) -> Any:
+            said = load_options(given.pop("config", None), types, verb.__name__)
+            return verb(*arguments, **{**said, **given})
+
+        return cast("Verb", call)
+
+    return complete
 
 
 def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
@@ -152,7 +187,7 @@ def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) 
     return detail
 
 
-def _check_type(where: str, key: str, value: Any, types: Mapping[str, tuple[type, ...]]) -> Any:
+def _check_type(where: str, key: str, value: Any, types: Types) -> Any:
     wanted = types[key]
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
         words = {

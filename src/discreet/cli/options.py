@@ -181,6 +181,11 @@ def _parse(thing: object) -> Docstring:
     return parse(thing.__doc__ or "", DocstringStyle.NUMPYDOC)
 
 
+def given_only(**options: Any) -> dict[str, Any]:
+    """Those of some options that were given: the others are as a configuration says, or the verb."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
 class Options:
     """A group of options that are one object; a command takes it as a parameter whose default is the group's."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchFlags, documented_by
+from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchFlags, documented_by, given_only
 from discreet.cli.printing import show, show_json, tell
 from discreet.errors import PARTIAL, InputError
 from discreet.tables.suppress import suppress as suppress_verb
@@ -126,6 +126,7 @@ def audit(
     certificate: Path | None = None,
     check: Path | None = None,
     meta: Path | None = None,
+    config: Path | None = None,
     force: bool = False,
     quiet: bool = False,
     json: bool = False,
@@ -166,14 +167,17 @@ def audit(
     with Reporter(quiet=quiet) as report:
         found = audit_verb(
             table,
-            pattern=pattern,
-            intervals=intervals is not None,
-            secondaries=secondaries,
-            strict=strict,
-            singletons=singletons,
-            sums=sums,
-            certificate=certificate is not None,
-            meta=meta,
+            **given_only(
+                pattern=pattern,
+                intervals=intervals is not None,
+                secondaries=secondaries or None,
+                strict=strict or None,
+                singletons=singletons or None,
+                sums=sums or None,
+                certificate=certificate is not None,
+                meta=meta,
+                config=config,
+            ),
             progress=report,
         )
         contents = _make_contents(found, table, intervals, certificate)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
-from discreet.cli.options import DETECT, Columns, Pair, Reading, documented_by, option, split
+from discreet.cli.options import DETECT, Columns, Pair, Reading, documented_by, given_only, option, split
 from discreet.cli.printing import show, tell
 from discreet.tables.link import link as link_verb
 from discreet.tables.primary import primary as primary_verb
@@ -55,11 +55,12 @@ def tabulate(
     holding: str | None = None,
     request: str | None = None,
     meta: Path | None = None,
-    total: str = "Total",
-    top: int = 3,
+    total: str | None = None,
+    top: int | None = None,
     decimals: int | None = None,
     complete: bool = False,
     parts: Annotated[Parts, Parameter(name="--part")] = None,
+    config: Path | None = None,
     force: bool = False,
     quiet: bool = False,
     reading: Reading = DETECT,
@@ -91,7 +92,7 @@ def tabulate(
     from discreet.release.atomic import write_table
 
     refuse_early(output, force=force)
-    if not by:
+    if not by and config is None:
         raise InputError("say what to break down by: --by COLUMN, once for each dimension")
     with Reporter(quiet=quiet) as report:
         report("reading", 0.0)
@@ -99,20 +100,25 @@ def tabulate(
         report("tabulating", 0.0)
         table = tabulate_verb(
             given,
-            by=by,
-            value=value,
-            weight=weight,
-            holding=holding,
-            request=request,
-            meta=meta,
-            total=total,
-            top=top,
-            decimals=decimals,
-            complete=complete,
-            parts=parts,
+            **given_only(
+                by=by,
+                value=value,
+                weight=weight,
+                holding=holding,
+                request=request,
+                meta=meta,
+                total=total,
+                top=top,
+                decimals=decimals,
+                complete=complete or None,
+                parts=parts,
+                config=config,
+            ),
         )
         report("writing", 0.0)
-        files = write_table(table, output, force=force, read=[data, *([meta] if meta else [])])
+        files = write_table(
+            table, output, force=force, read=[path for path in (data, meta, config) if path is not None]
+        )
     if not quiet:
         tell(describe_table(table, files))
     return 0
@@ -132,17 +138,18 @@ def primary(
     decimals: int | None = None,
     p: float | None = None,
     q: float | None = None,
-    coalition: int = 1,
+    coalition: int | None = None,
     dominance: Pair = None,
     threshold: float | None = None,
-    range: float = 30.0,  # noqa: A002 - the option's name
+    range: float | None = None,  # noqa: A002 - the option's name
     request: float | None = None,
     zeros: float | None = None,
     manual: Path | None = None,
     missing: bool = False,
     bounds: str | None = None,
-    cost: Literal["value", "count", "unit", "log"] = "value",
+    cost: Literal["value", "count", "unit", "log"] | None = None,
     meta: Path | None = None,
+    config: Path | None = None,
     force: bool = False,
     quiet: bool = False,
     reading: Reading = DETECT,
@@ -182,28 +189,31 @@ def primary(
         report("judging", 0.0)
         flagged = primary_verb(
             reading.read(table) if by else table,
-            by=by,
-            value=value,
-            count=count,
-            max=max,
-            total=total,
-            decimals=decimals,
-            p=p,
-            q=q,
-            coalition=coalition,
-            dominance=dominance,
-            threshold=threshold,
-            range=range,
-            request=request,
-            zeros=zeros,
-            manual=manual,
-            missing=missing,
-            bounds=bounds,
-            cost=cost,
-            meta=meta,
+            **given_only(
+                by=by,
+                value=value,
+                count=count,
+                max=max,
+                total=total,
+                decimals=decimals,
+                p=p,
+                q=q,
+                coalition=coalition,
+                dominance=dominance,
+                threshold=threshold,
+                range=range,
+                request=request,
+                zeros=zeros,
+                manual=manual,
+                missing=missing or None,
+                bounds=bounds,
+                cost=cost,
+                meta=meta,
+                config=config,
+            ),
         )
         report("writing", 0.0)
-        read = [path for path in (table, manual, meta) if path is not None]
+        read = [path for path in (table, manual, meta, config) if path is not None]
         files = write_table(flagged, output, force=force, read=read)
     if not quiet:
         show(describe_table(flagged, ()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.configuration import FLAG, LIST, NUMBER, TEXT, WHOLE, configured
 from discreet.errors import InputError, whole
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 COSTS = ("value", "count", "unit", "log")
 
 
+@configured(
+    by=(str, list), value=TEXT, count=TEXT, max=(str, list), total=(str, dict), decimals=WHOLE, p=NUMBER, q=NUMBER,
+    coalition=WHOLE, dominance=LIST, threshold=NUMBER, range=NUMBER, request=NUMBER, zeros=NUMBER, missing=FLAG,
+    bounds=TEXT, cost=TEXT,
+)  # fmt: skip
 def primary(
     table: Any,
     *,
@@ -40,6 +46,7 @@ def primary(
     bounds: Any = None,
     cost: str = "value",
     meta: str | Path | None = None,
+    config: str | Path | None = None,
 ) -> Table:
     """Find the unsafe cells of a table by the usual rules, and the levels to which they must be protected.
 
@@ -96,6 +103,9 @@ def primary(
         What the suppression of a cell costs, for the methods that choose further cells to suppress.
     meta : path, optional
         The .rda file of a .tab file, if it is not the one of the same name.
+    config : path, optional
+        A TOML file with any of these keywords but paths; what the call gives wins. One file can hold the steps
+        tabulate, primary, suppress and audit, each in a table of its name.
 
     Returns
     -------

@@ -104,7 +104,7 @@ def suppress(
     from discreet.tables.suppression.protection import Request, suppress_cells
 
     search = sort_keywords(suppress, keywords, SearchKeywords)[0]
-    said = load_options(search.pop("config", None), CONFIGURED)
+    said = load_options(search.pop("config", None), CONFIGURED, "suppress")
     request = Request(
         method or said.get("method", "search"),
         said.get("params", {}) if params is None else params,

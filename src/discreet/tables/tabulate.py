@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.configuration import FLAG, LIST, TEXT, WHOLE, configured
 from discreet.errors import InputError, whole
 from discreet.text import count
 
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
     from discreet.tabular.table import Table
 
 
+@configured(
+    by=(str, list), value=TEXT, weight=TEXT, holding=TEXT, request=TEXT, total=TEXT, top=WHOLE, decimals=WHOLE,
+    complete=FLAG, parts=LIST,
+)  # fmt: skip
 def tabulate(
     data: Any,
     *,
-    by: Any,
+    by: Any = None,
     value: str | None = None,
     weight: str | None = None,
     holding: str | None = None,
@@ -32,6 +37,7 @@ def tabulate(
     decimals: int | None = None,
     complete: bool = False,
     parts: Sequence[Sequence[str]] | None = None,
+    config: str | Path | None = None,
 ) -> Table:
     """Make a statistical table from microdata, with all its margins and sub-totals.
 
@@ -67,6 +73,9 @@ def tabulate(
     parts : list of lists of str, optional
         Linked tables: the dimensions that each of them spans. They become one system of cells, in which the margins
         that they share are the same cells. Without it there is one table of all dimensions.
+    config : path, optional
+        A TOML file with any of these keywords but paths; what the call gives wins. One file can hold the steps
+        tabulate, primary, suppress and audit, each in a table of its name.
 
     Returns
     -------
@@ -88,6 +97,8 @@ def tabulate(
     from discreet.tabular.linking import link
     from discreet.tabular.table import Table
 
+    if by is None:
+        raise InputError("say what to break down by: the columns, one for each dimension")
     top = whole("top", top, 1)
     wanted = parse_by(by)
     dataset, described = _read(data, meta)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.configuration import FLAG, configured
 from discreet.errors import InputError
 from discreet.text import silent
 
@@ -24,6 +25,7 @@ NEAR = 1 - 1e-5
 FEW_LEFT, FEW_CELLS = 200, 2_000
 
 
+@configured(secondaries=FLAG, strict=FLAG, singletons=FLAG, sums=FLAG)
 def audit(
     table: Any,
     *,
@@ -35,6 +37,7 @@ def audit(
     sums: bool = False,
     certificate: bool = False,
     meta: str | Path | None = None,
+    config: str | Path | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> Audit:
     """Attack a suppressed table: is every unsafe cell as uncertain as it must be?
@@ -64,6 +67,9 @@ def audit(
         Make a certificate: for each primary cell two tables that prove its interval, checked by additions alone.
     meta : path, optional
         The .rda file of a .tab file, if it is not the one of the same name.
+    config : path, optional
+        A TOML file with any of these keywords but paths; what the call gives wins. One file can hold the steps
+        tabulate, primary, suppress and audit, each in a table of its name.
     progress : callable, optional
         Listens to the stage of the work and how far along it is.
 
