@@ -36,7 +36,7 @@ def test_the_plan_promises_what_the_release_keeps(frame: pl.DataFrame) -> None:
     assert planned.memory > 0
     assert planned.seconds is not None
     assert planned.seconds > 7
-    assert list(planned.notes) == release.evidence["notes"]
+    assert set(planned.notes) <= set(release.evidence["notes"])
     text = planned.summary()
     assert "Unchanged   ill" in text
     assert "about" in text

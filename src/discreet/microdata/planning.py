@@ -13,7 +13,7 @@ from discreet.microdata.classes import blanks
 from discreet.microdata.preparation import Prepared
 from discreet.microdata.protection import parameters
 from discreet.microdata.solving import choose
-from discreet.release.summary import describe_columns
+from discreet.release.summary import describe_columns, describe_notes
 from discreet.text import count, duration, entry
 from discreet.verification.promise import Promise
 
@@ -82,9 +82,7 @@ class Plan:
             lines += entry("Blanked", f"{count(self.blanked, 'value')}, so that records with missing values fit")
         lines += entry("Memory", f"about {self.memory / 1e9:.1f} GB")
         lines += entry("Method", f"{self.parameters['method']}, {self._tell_time()}")
-        for position, note in enumerate(self.notes):
-            lines += entry("" if position else "Assumed", note)
-        return "\n".join(lines)
+        return "\n".join([*lines, *describe_notes(self.notes)])
 
     def __repr__(self) -> str:
         return f"Plan of a protection of {count(self.records, 'record')}, k = {self.promise.k}"
@@ -108,6 +106,7 @@ def lay_out(prepare: Callable[[], Prepared]) -> Plan:
     prepared = Prepared(prepared.dataset, declarations, prepared.groups, settings)
     attributes, groups, notes = prepared.divide()
     embedding, constant = embed(attributes)
+    embedding.check_memory(prepared.dataset.frame.height)
     reading = time.perf_counter() - began
     width = sum(axis.width for axis in embedding.axes)
     records = prepared.dataset.frame.height

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +58,24 @@ def summarize_release(
     lines += _across(promise, measures)
     where = "the file as written" if files else "the data to be released"
     lines += entry("Verified", f"{where} {verification.words()}")
-    warnings = [note.removeprefix(BEWARE) for note in account["notes"] if note.startswith(BEWARE)]
-    assumptions = [note for note in account["notes"] if not note.startswith(BEWARE)]
-    for title, notes in (("Beware", warnings), ("Assumed", assumptions)):
-        for position, note in enumerate(notes):
-            lines += entry("" if position else title, note)
+    lines += describe_notes(account["notes"])
     if files:
         lines.append("")
         longest = max(len(str(path)) for path in files.values())
         for position, (name, path) in enumerate(files.items()):
             lines.append(f"{'' if position else 'Files':<{MARGIN}}{path!s:<{longest}}  {_FILES[name]}")
     return "\n".join(lines)
+
+
+def describe_notes(notes: Sequence[str]) -> list[str]:
+    """What to beware of, and what was assumed."""
+    warnings = [note.removeprefix(BEWARE) for note in notes if note.startswith(BEWARE)]
+    assumptions = [note for note in notes if not note.startswith(BEWARE)]
+    lines: list[str] = []
+    for title, told in (("Beware", warnings), ("Assumed", assumptions)):
+        for position, note in enumerate(told):
+            lines += entry("" if position else title, note)
+    return lines
 
 
 def describe_columns(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
