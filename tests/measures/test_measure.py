@@ -286,7 +286,7 @@ def test_the_same_category_in_another_spelling_is_the_same(tmp_path: Path) -> No
         assert found["il"] == 0
     strange = frame.with_columns(code=pl.lit(99))
     noted = discreet.measure(frame, strange, quasi="all", nominal="code", measures=["il"])
-    assert any("1 categories in the release that the original has not" in note for note in noted.notes)
+    assert any("1 category in the release that the original has not" in note for note in noted.notes)
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,12 @@ def partition(**options: Any) -> object:
 
 
 def protect(**options: Any) -> object:
-    return discreet.protect(FRAME, k=3, quasi=["a", "b", "c"], confidential="rest", **options)
+    return discreet.protect(FRAME, k=3, quasi=["a", "b", "c"], confidential=["d", "stratum"], **options)
 
 
 def refine(**options: Any) -> object:
-    made = discreet.protect(FRAME, k=3, quasi=["a", "b", "c"], confidential="rest", method="mdav")
-    return discreet.refine(FRAME, made.data, quasi=["a", "b", "c"], confidential="rest", **options)
+    made = discreet.protect(FRAME, k=3, quasi=["a", "b", "c"], confidential=["d", "stratum"], method="mdav")
+    return discreet.refine(FRAME, made.data, quasi=["a", "b", "c"], confidential=["d", "stratum"], **options)
 
 
 @pytest.mark.parametrize("verb", [partition, protect, refine])
@@ -80,7 +80,9 @@ def test_the_shortest_time_still_gives_a_verified_answer(time: float, params: di
     check_sizes(part.labels, 200, 3)
     assert part.search["stopped"] == "time"
     assert no_worse(points, part.labels, discreet.partition(points, k=3, method="mdav").labels)
-    release = discreet.protect(FRAME, k=3, quasi=["a", "b", "c"], confidential="rest", time=time, params=params)
+    release = discreet.protect(
+        FRAME, k=3, quasi=["a", "b", "c"], confidential=["d", "stratum"], time=time, params=params
+    )
     assert release.verification
     assert release.evidence["verification"]["passed"]
     assert release.data.select("a", "b", "c").group_by(pl.all()).len()["len"].min() >= 3
@@ -88,7 +90,7 @@ def test_the_shortest_time_still_gives_a_verified_answer(time: float, params: di
 
 def test_the_evidence_says_how_the_search_went() -> None:
     release = discreet.protect(
-        FRAME, k=3, quasi=["a", "b", "c"], confidential="rest", steps=7, seed=5, params={"heat": 0.1}
+        FRAME, k=3, quasi=["a", "b", "c"], confidential=["d", "stratum"], steps=7, seed=5, params={"heat": 0.1}
     )
     search = release.evidence["search"]
     assert {key: search[key] for key in ("method", "seed", "steps", "stopped")} == {
@@ -207,7 +209,7 @@ def test_a_lower_bound_is_told_where_it_is_asked_for() -> None:
     assert 0 <= part.bound["value"] <= part.il * (1 + 1e-9)
     # How far above the optimum the partition may be, in percent of the least that the optimum can be.
     assert part.bound["gap"] == pytest.approx(100 * (part.il - part.bound["value"]) / part.bound["value"], abs=1e-6)
-    release = discreet.protect(FRAME, k=3, quasi=["a", "b", "c"], confidential="rest", steps=20, bound=True)
+    release = discreet.protect(FRAME, k=3, quasi=["a", "b", "c"], confidential=["d", "stratum"], steps=20, bound=True)
     bound = release.evidence["bound"]
     assert 0 <= bound["value"] <= release.measures["partition_il"] * (1 + 1e-9)
     assert bound["method"]
