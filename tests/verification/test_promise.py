@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import InputError
-from discreet.verification.promise import Promise
+from discreet.verification.promise import Promise, Verification
 
 ROWS = st.lists(
     st.tuples(
@@ -28,6 +28,7 @@ def test_verdict_is_that_of_counting_by_hand(rows: list[tuple[object, object, ob
         rows, schema={"region": pl.String, "size": pl.Float64, "kind": pl.String}, orient="row", strict=False
     )
     verdict = discreet.verify(frame, quasi=["size", "kind"], by=["region"], k=k)
+    assert isinstance(verdict, Verification)
     counts = Counter((region, None if size != size else size, kind) for region, size, kind in rows)
     assert verdict.passed == (min(counts.values()) >= k)
     assert verdict.checks[0].combinations == len(counts)

@@ -17,6 +17,7 @@ from discreet.data.files import format_of, sha256
 from discreet.data.files.source import Source
 from discreet.measures.measure import Measures
 from discreet.text import as_json
+from discreet.verification.outside import TableVerification
 from discreet.verification.promise import Verification
 from discreet.verification.verdict import Audit
 
@@ -94,7 +95,9 @@ def evidence_of_audit(found: Audit, table: Path, pattern: Path | None) -> dict[s
     )
 
 
-def evidence_of_verification(verdict: Verification, release: Path, promise: Path | None) -> dict[str, Any]:
+def evidence_of_verification(
+    verdict: Verification | TableVerification, release: Path, promise: Path | None
+) -> dict[str, Any]:
     """The evidence of a check of a release, by the record of its promise or by what was said."""
     given = {"file": release.name, "format": format_of(release), "sha256": sha256(release)}
     return evidence(

@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InputError
 from discreet.verification.promise import Promise, Verification, check
+
+if TYPE_CHECKING:
+    from discreet.verification.outside import TableVerification
 
 
 def verify(
@@ -20,11 +23,14 @@ def verify(
     k: int | None = None,
     by: str | Sequence[str] | None = None,
     grouping: Any = None,
-) -> Verification:
+) -> Verification | TableVerification:
     """Check that a release keeps its promise, whoever made it.
 
     Every combination of values of the quasi-identifiers that stands in the release is counted, within each stratum.
     The check shares no code with the methods that protect.
+
+    Of a published table it checks what can be seen from outside: that it is the file of its record, that its marks are
+    alike, that published sums add up, and that no suppressed cell follows by subtraction. It says what cannot be seen.
 
     Parameters
     ----------
@@ -37,15 +43,16 @@ def verify(
     k : int, optional
         Without a promise: how many records at least must share each combination of their values.
     by : list of str, optional
-        Without a promise: columns whose combinations are strata, each of which must keep the promise on its own.
+        Without a promise: columns whose combinations are strata, each of which must keep the promise on its own. Of a
+        published table its dimensions with their hierarchies, as region@region.hrc; they are flat if not given.
     grouping : list of lists of str, Grouping or path, optional
         Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own; what `group`
         found; or a TOML file with `groups = [["a", "b"], ["c"]]`.
 
     Returns
     -------
-    Verification
-        True if the promise is kept; with the counts, and `words()` to read.
+    Verification or TableVerification
+        True if the promise is kept, of a table as far as that can be seen; with the counts, and `words()` to read.
 
     Examples
     --------
@@ -56,9 +63,20 @@ def verify(
     >>> print(discreet.verify(frame, quasi=["age", "town"], k=2).words())
     NOT KEPT: 2 combinations of age, town have fewer than 2 records (2 records exposed; the rarest stands once)
     """
+    from discreet.data.checks import check_readable
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded
 
+    record = _table_record(promise)
+    if record is not None:
+        from discreet.verification.outside import check_publication
+
+        if quasi is not None or k is not None or grouping is not None:
+            raise InputError("a table has no quasi-identifiers; leave out quasi, k and grouping")
+        if not isinstance(release, str | Path):
+            raise InputError("a published table is checked as it was written: name its file")
+        check_readable(Path(release))
+        return check_publication(Path(release), record, by)
     promised, output = _promise(promise, quasi, k, by, grouping)
     dataset = accept(read_recorded(Path(release), output) if output and isinstance(release, str | Path) else release)
     verdict = check(dataset.frame, promised)
@@ -68,6 +86,16 @@ def verify(
         note = f"{dataset.name} is not the very file that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
     return verdict
+
+
+def _table_record(promise: Any) -> Mapping[str, Any] | None:
+    """The record of a published table, if that is what is to be checked."""
+    if not isinstance(promise, str | Path | Mapping):
+        return None
+    content = promise if isinstance(promise, Mapping) else _record(Path(promise))
+    inner = content.get("promise")
+    is_table = isinstance(inner, Mapping) and inner.get("kind") == "cell-suppression"
+    return content if is_table else None
 
 
 def _promise(
