@@ -16,6 +16,10 @@ INTERRUPTED = 130
 PARTIAL = 3
 
 
+class DiscreetWarning(UserWarning):
+    """Something went wrong that does not spoil the result; the message says what."""
+
+
 class DiscreetError(Exception):
     """Any failure that this package reports in words meant for its user."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from discreet._version import __version__
-from discreet.errors import InputError, whole
+from discreet.errors import DiscreetWarning, InputError, whole
 from discreet.evolution.checkpoint import Checkpoint, CheckpointDamaged, CheckpointMismatch, Signature
 from discreet.evolution.loop import Outcome, evolve
 from discreet.evolution.process import Process
@@ -137,6 +138,12 @@ def run(
         if checkpoint is None:
             raise
         raise InputError(f"{checkpoint.path}: {_explain(error, checkpoint.reasons)}") from None
+    if checkpoint is not None and file is not None and file.trouble is not None:
+        warnings.warn(
+            f"{checkpoint.path}: {_explain(file.trouble, checkpoint.reasons)}; the search went on without it",
+            DiscreetWarning,
+            stacklevel=2,
+        )
     return replace(outcome, seconds=search_clock() - began)
 
 

@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ from discreet.cli.releases import measure, verify
 from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import audit, suppress
 from discreet.cli.tables import link, primary, tabulate
-from discreet.errors import INTERRUPTED, DiscreetError
+from discreet.errors import INTERRUPTED, DiscreetError, DiscreetWarning
 from discreet.release.ledger import PLACED, tell_placed
 from discreet.text import printable
 
@@ -104,7 +105,15 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command and give its exit status: 0 done, 1 refused, 2 usage or input error, 3 partial, 130 interrupted."""
     began = len(PLACED)
     try:
-        status = app(list(arguments))
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DiscreetWarning)
+            show_otherwise = warnings.showwarning
+            warnings.showwarning = lambda message, category, *place: (
+                tell(f"discreet: {message}")
+                if issubclass(category, DiscreetWarning)
+                else show_otherwise(message, category, *place)
+            )
+            status = app(list(arguments))
     except CycloptsError as error:
         return _complain("usage", f"{error}\nTry: discreet {_name_command(arguments)}--help", USAGE, arguments)
     except DiscreetError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import tempfile
@@ -21,11 +22,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution.checks import finite
+from discreet.evolution.checks import finite, whole
 from discreet.evolution.process import Process, State, inside, part
 from discreet.evolution.stops import Moment, Trace
 
-FORMAT = 2
+FORMAT = 3
 RUN = {"steps", "seconds", "trace", "count", "stride"}
 Signature = Mapping[str, str | int | float]
 
@@ -73,6 +74,7 @@ class Checkpoint:
         self.path = Path(path)
         self.signature = dict(signature)
         self.every_seconds = finite("every_seconds", every_seconds, "of at least 0", least=0.0)
+        self.trouble: OSError | None = None  # why it could not be written when it was last tried
         self._written = time.perf_counter()
 
     def restore(self, process: Process[object]) -> tuple[int, Trace]:
@@ -83,17 +85,38 @@ class Checkpoint:
         kept = load(self.path, self.signature)
         if kept is None:
             return 0, Trace()
-        run = cast("dict[str, Any]", part("run", kept))
-        if run.keys() != RUN:  # a state that no run has left behind
-            raise CheckpointDamaged(self.path)
-        process.load(part("process", kept))
-        points = tuple((int(step), float(seconds), float(cost)) for step, seconds, cost in run["trace"])
-        return run["steps"], Trace(points, run["count"], run["stride"], run["seconds"])
+        try:
+            run = cast("dict[str, Any]", part("run", kept))
+            if run.keys() != RUN:  # a state that no run has left behind
+                raise CheckpointDamaged(self.path)
+            steps, count, stride = (whole(name, run[name], 0) for name in ("steps", "count", "stride"))
+            seconds = finite("seconds", run["seconds"], least=0.0)
+            state = part("process", kept)
+            for key, value in state.items():
+                if key.rpartition(".")[2] == "since" and whole(key, value, 0) > steps:
+                    raise CheckpointDamaged(self.path)  # epochs to do again, more than were ever done
+            process.load(state)
+            points = tuple((int(step), float(at), float(cost)) for step, at, cost in run["trace"])
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except Exception:
+            # The state is not what this process saves: whatever it trips over, the file is to blame.
+            raise CheckpointDamaged(self.path) from None
+        return steps, Trace(points, count, stride, seconds)
 
     def offer(self, process: Process[object], moment: Moment, trace: Trace) -> None:
         """Write if it is time again."""
         if time.perf_counter() - self._written >= self.every_seconds:
+            self.keep(process, moment, trace)
+
+    def keep(self, process: Process[object], moment: Moment, trace: Trace) -> None:
+        """Write if that can be done; if not, the run is worth more than its checkpoint."""
+        try:
             self.write(process, moment, trace)
+        except OSError as error:
+            self.trouble, self._written = error, time.perf_counter()
+        else:
+            self.trouble = None
 
     def write(self, process: Process[object], moment: Moment, trace: Trace) -> None:
         """Keep a process and its run as they are now."""
@@ -122,8 +145,8 @@ def save(path: Path, state: State, signature: Signature) -> None:
         What must be the same for the state to be of use.
     """
     values = inside("signature", dict(signature)) | inside("state", state)
-    values |= {"format": FORMAT, "members": len(values)}
     members = {name: _array(name, value) for name, value in values.items()}
+    members |= {"format": np.asarray(FORMAT), "digest": np.asarray(_digest(members))}
     # mkstemp makes a file that only its owner can read.
     handle, name = tempfile.mkstemp(prefix=".discreet-", suffix=".npz", dir=path.parent)
     temporary = Path(name)
@@ -169,13 +192,13 @@ def load(path: Path, signature: Signature) -> State | None:
             with np.load(file, allow_pickle=False) as archive:
                 members: State = {name: archive[name] for name in archive.files}
             made = _scalar(members.pop("format"))
-            # One changed byte in the table of contents can hide members.
-            whole = _scalar(members.pop("members")) == len(members)
+            # What was changed in any way, or a member that a changed table of contents hides.
+            intact = made != FORMAT or _scalar(members.pop("digest")) == _digest(members)
             kept = {key: _scalar(array) for key, array in part("signature", members).items()}
         except Exception:
             # Damaged bytes fail in as many ways as there are readers below, and the errors of these can quote data.
             raise CheckpointDamaged(path) from None
-    if not whole:
+    if not intact:
         raise CheckpointDamaged(path)
     if made != FORMAT:
         raise CheckpointMismatch("format", made, FORMAT)
@@ -184,6 +207,16 @@ def load(path: Path, signature: Signature) -> State | None:
             raise CheckpointMismatch(key, kept.get(key), signature.get(key))
     state = part("state", members)
     return {key: value if np.ndim(value) else _scalar(value) for key, value in state.items()}
+
+
+def _digest(members: Mapping[str, Any]) -> str:
+    """A digest of all members: their names, types, shapes and bytes."""
+    digest = hashlib.sha256()
+    for name in sorted(members):
+        array = np.ascontiguousarray(members[name])
+        digest.update(f"{name}\0{array.dtype.str}\0{np.shape(members[name])}\0".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def _array(key: str, value: NDArray[Any] | int | float | str) -> NDArray[Any]:

@@ -90,7 +90,7 @@ def evolve(
             if reason is not None:
                 break
         if checkpoint is not None:
-            checkpoint.write(process, moment, trace)
+            checkpoint.keep(process, moment, trace)
     return Outcome(moment.steps, clock() - start, reason or "finished", trace.points)
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.evolution.checks import integers
 from discreet.evolution.process import Finished, Process
 from discreet.kernels.partitions.groups import within_sse
 from discreet.text import silent
@@ -88,6 +89,14 @@ def begin(method: Method, points: Points, k: int, run: Run) -> Process[Labels]:
 def renumber(labels: NDArray[Any]) -> Labels:
     """Labels 0 to g−1 in the order of the given ones."""
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def kept_partition(name: str, labels: object, n: int, k: int) -> Labels:
+    """A k-partition that comes from a file: a label for each record, 0 to g−1, and each at least k times."""
+    kept = integers(name, labels, (n,), 0, n // k - 1)
+    if np.bincount(kept).min() < k:
+        raise ValueError(f"{name} has a group of fewer than {k} records")
+    return kept
 
 
 def split_large(labels: Labels, k: int) -> Labels:

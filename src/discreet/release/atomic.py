@@ -207,7 +207,11 @@ def spare(targets: Iterable[Path], kept: Mapping[str, Path | None]) -> None:
     """Refuse to write over a file that was read, however it is named and whatever may be replaced."""
     for target in targets:
         for what, path in kept.items():
-            if path is not None and path.exists() and target.exists() and target.samefile(path):
+            if path is None:
+                continue
+            # By name too, since a checkpoint may not be there yet.
+            same = path.parent.resolve() / path.name == target.parent.resolve() / target.name
+            if same or (path.exists() and target.exists() and target.samefile(path)):
                 raise InputError(f"{target} is {what}, which is never written over; choose another name")
 
 

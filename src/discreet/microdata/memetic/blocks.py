@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.evolution.checks import floats, integers, offsets, whole
 from discreet.evolution.parallel import mapped
 from discreet.evolution.process import Search, State
 from discreet.kernels.compiling import uninterrupted
@@ -99,9 +100,22 @@ class Blocks(Search[Labels]):
 
     def _restore(self, state: State) -> None:
         kept: dict[str, Any] = dict(state)
-        self._order, self._heads = np.array(kept["order"], np.int64), np.array(kept["heads"], np.int64)
-        self._starts, self._costs = np.array(kept["starts"], np.int64), np.array(kept["costs"], np.float64)
-        self._passes, self._next, self._cost = int(kept["passes"]), int(kept["next"]), float(kept["cost"])
+        n = len(self._points)
+        records = n if np.size(kept["order"]) else 0  # none before there is a partition
+        order, heads = (integers(name, kept[name], (records,), 0, n - 1) for name in ("order", "heads"))
+        if records:
+            sizes = np.diff(np.append(np.flatnonzero(heads), n))
+            if (np.sort(order) != np.arange(n)).any() or heads.max() > 1 or not heads[0] or sizes.min() < self._k:
+                raise ValueError("the groups kept are no k-partition")
+        starts = offsets("starts", kept["starts"], n) if records and len(kept["starts"]) > 1 else np.zeros(1, np.int64)
+        if not heads[starts[:-1]].all():
+            raise ValueError("a block begins within a group")
+        self._order, self._heads, self._starts = order, heads, starts
+        self._costs = floats("costs", kept["costs"], (len(starts) - 1,))
+        self._passes, self._next = whole("passes", kept["passes"], 0), whole("next", kept["next"], 0)
+        if self._next > len(starts) - 1:
+            raise ValueError("the pass is further than there are blocks")
+        self._cost = float(kept["cost"])
 
     def _make_first_partition(self) -> None:
         """Order the records by the groups that were given, or partition them by mdav within blocks."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.evolution.checks import floats, integers, whole
 from discreet.evolution.cycles import Cycles
 from discreet.evolution.parallel import mapped
 from discreet.evolution.process import Search, State, inside, part
@@ -26,7 +27,7 @@ from discreet.kernels.pricing.pricing import all_below, lower, price
 from discreet.kernels.random import below, seeded
 from discreet.kernels.space.lists import neighbour_lists
 from discreet.microdata.memetic.regions import REGION_RECORDS, recombine
-from discreet.microdata.method import Labels, Points, Run, renumber, split_large
+from discreet.microdata.method import Labels, Points, Run, kept_partition, renumber, split_large
 from discreet.microdata.set_partitioning.exact import Exact, ExactSearch
 
 # Most work of an epoch on an island, in pairs of records of a union: with a large k a step takes milliseconds.
@@ -89,7 +90,16 @@ class Island:
         self.groups = slotted(labels, self.k)
         clear(self.pool)
         kept: dict[str, Any] = part("pool", state)
-        for members, size, cost in zip(kept["members"], kept["sizes"], kept["costs"], strict=True):
+        sizes = integers("pool.sizes", kept["sizes"], (-1,), self.k, 2 * self.k - 1)
+        groups = integers(
+            "pool.members", kept["members"], (len(sizes), self.pool.members.shape[1]), -1, len(labels) - 1
+        )
+        costs = floats("pool.costs", kept["costs"], (len(sizes),))
+        if len(sizes) > len(self.pool.sizes):
+            raise ValueError("the pool has more groups than it can hold")
+        for members, size, cost in zip(groups, sizes, costs, strict=True):
+            if (np.diff(np.sort(members[:size]), prepend=-1) <= 0).any():
+                raise ValueError("a group of the pool has a record twice, or none at all")
             note(self.pool, members[:size], cost)
         self.rng[:] = state["rng"]
 
@@ -201,13 +211,14 @@ class Islands(Search[Labels]):
 
     def _restore(self, state: State) -> None:
         kept: dict[str, Any] = dict(state)
-        self._best = np.array(kept["best"], np.int64)
+        n = len(self._points)
+        self._best = kept_partition("best", kept["best"], n, self._k)
         self._cost = _cost(self._points, self._best)
         self._rng[:] = kept["rng"]
-        self._cycle, self._idle_cycles = int(kept["cycle"]), int(kept["idle_cycles"])
+        self._cycle, self._idle_cycles = (whole(name, kept[name], 0) for name in ("cycle", "idle_cycles"))
         self._proof = None
         if "proof_start" in kept:
-            self._begin_proof(np.array(kept["proof_start"], np.int64)).load(part("proof", state))
+            self._begin_proof(kept_partition("proof_start", kept["proof_start"], n, self._k)).load(part("proof", state))
         for number, island in enumerate(self._islands):
             island.restore(self._best, part(str(number), state))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import InputError, between, whole
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import Process, Search, State
 from discreet.kernels.partitions.genetic import Rates, breed, populate, tabulate
 from discreet.kernels.partitions.groups import total_sse
@@ -139,5 +140,10 @@ class Population(Search[Labels]):
         return dict(self._population._asdict())
 
     def _restore(self, state: State) -> None:
-        for name, array in self._population._asdict().items():
-            array[...] = state[name]
+        kept, groups = self._population, len(self._points) // self._k
+        kept.genes[...] = integers("genes", state["genes"], kept.genes.shape, 0, groups - 1)
+        kept.best[...] = integers("best", state["best"], kept.best.shape, 0, groups - 1)
+        kept.counts[...] = integers("counts", state["counts"], kept.counts.shape, 0, self._generations)
+        kept.sse[...] = floats("sse", state["sse"], kept.sse.shape, infinite=True)
+        kept.least[...] = floats("least", state["least"], kept.least.shape, infinite=True)
+        kept.random[...] = state["random"]

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.errors import InputError, one_of, whole
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import Process, Search, State, Together
 from discreet.kernels.partitions.groups import within_sse
 from discreet.methods import make
-from discreet.microdata.method import Construction, Labels, Method, Points, Run, begin, renumber
+from discreet.microdata.method import Construction, Labels, Method, Points, Run, begin, kept_partition, renumber
 
 # Macro-groups searched at a time, whatever the number of threads.
 WINDOW_MACRO_GROUPS = 8
@@ -139,10 +140,11 @@ class MacroGroups(Search[Labels]):
 
     def _restore(self, state: State) -> None:
         kept: dict[str, Any] = dict(state)
-        self._done = int(kept["done"])
-        self._costs[:] = kept["costs"]
+        self._done = whole("done", kept["done"], 0)
+        self._costs[:] = floats("costs", kept["costs"], self._costs.shape)
         ends = np.cumsum([len(members) for members in self._members])
-        self._labels = np.split(np.asarray(kept["labels"]), ends[:-1])
+        parts = np.split(integers("labels", kept["labels"], (ends[-1],), 0, int(ends[-1])), ends[:-1])
+        self._labels = [kept_partition("labels", labels, len(labels), self._k) for labels in parts]
         self._window = self._open()
 
     def _under_way(self) -> Iterator[tuple[int, Process[Labels]]]:

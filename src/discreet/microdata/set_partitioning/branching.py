@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import State, inside, part
 from discreet.kernels.partitions.mdav import mdav
 from discreet.microdata.set_partitioning.columns import (
@@ -31,10 +32,12 @@ from discreet.microdata.set_partitioning.columns import (
     OddSets,
     columns_of,
     find_violated,
+    kept_columns,
+    kept_sets,
     pair_shares,
 )
 from discreet.microdata.set_partitioning.pricing import GroupPricer
-from discreet.microdata.set_partitioning.relaxation import Relaxation, RestrictedMaster
+from discreet.microdata.set_partitioning.relaxation import Relaxation, RestrictedMaster, kept_basis
 from discreet.solvers.highs import Basis
 
 Decision = tuple[int, int, bool]  # two records, and whether they are together
@@ -250,15 +253,18 @@ class Tree:
     def load(self, state: State) -> None:
         """Go on from a saved state."""
         held: dict[str, Any] = dict(state)
-        self.best, self.cost = held["best"].copy(), float(self.columns.costs[held["best"]].sum())
-        self.sets = OddSets(held["set_members"], held["set_starts"])
-        decisions = [(int(i), int(j), bool(joined)) for i, j, joined in held["decisions"]]
-        ends = np.cumsum(held["depths"])
+        n = len(self._of_record)
+        self.best = integers("best", held["best"], (-1,), 0, len(self.columns) - 1)
+        self.cost = float(self.columns.costs[self.best].sum())
+        self.sets = kept_sets(held, n)
+        made = integers("decisions", held["decisions"], (-1, 3), 0, n - 1)
+        decisions = [(int(i), int(j), bool(joined)) for i, j, joined in made]
+        ends = np.cumsum(integers("depths", held["depths"], (-1,), 0, len(decisions)))
         self._nodes = [
             (float(bound), int(number), decisions[end - depth : end])
             for bound, number, depth, end in zip(held["bounds"], held["numbers"], held["depths"], ends, strict=True)
         ]
-        self._root = Basis(held["root_groups"], held["root_rows"]) if len(held["root_rows"]) else None
+        self._root = kept_basis(held, "root", len(self.columns), n + len(self.sets))
         self._made, self._solved, self._lost = int(held["made"]), int(held["solved"]), float(held["lost"])
 
 
@@ -348,11 +354,15 @@ class Cover:
 def restore_cover(state: State, n: int) -> Cover:
     """The search that a state was saved from."""
     held: dict[str, Any] = dict(state)
-    columns = Columns(held["members"], held["starts"], held["costs"])
-    sets = OddSets(held["set_members"], held["set_starts"])
-    cover = Cover(columns, n, DualBound(float(held["dual_bound"]), held["reduced"], sets), held["best"])
+    columns, sets = kept_columns(held, n), kept_sets(held, n)
+    reduced = floats("reduced", held["reduced"], (len(columns),))
+    best = integers("best", held["best"], (-1,), 0, len(columns) - 1)
+    cover = Cover(columns, n, DualBound(float(held["dual_bound"]), reduced, sets), best)
     cover.bound, cover._width, cover._nodes = float(held["bound"]), int(held["width"]), int(held["nodes"])
-    cover._chosen, cover._otherwise = held["chosen"], float(held["otherwise"])
+    cover._chosen = integers("chosen", held["chosen"], (-1,), 0, len(columns) - 1)
+    cover._otherwise = float(held["otherwise"])
+    if (np.diff(cover._chosen) <= 0).any() or (len(cover._chosen) and not np.isin(best, cover._chosen).all()):
+        raise ValueError("the groups chosen are not those of a search")
     tree = part("tree", state)
     if tree:
         start = np.searchsorted(cover._chosen, cover.best)

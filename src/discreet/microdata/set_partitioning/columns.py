@@ -8,13 +8,16 @@ few outlying records.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from discreet.evolution.checks import floats, integers, offsets
 from discreet.kernels.partitions.groups import group_costs
 from discreet.kernels.pricing.odd_cycles import odd_cycles, triangles
 
@@ -262,3 +265,16 @@ def _cycles(columns: Columns, values: Floats, n: int) -> set[tuple[int, ...]]:
         if len(records) == len(cycle):
             found.add(tuple(sorted(records)))
     return found
+
+
+def kept_columns(state: Mapping[str, Any], n: int) -> Columns:
+    """Groups of n records that come from a file."""
+    members = integers("members", state["members"], (-1,), 0, n - 1)
+    starts = offsets("starts", state["starts"], len(members))
+    return Columns(members, starts, floats("costs", state["costs"], (len(starts) - 1,)))
+
+
+def kept_sets(state: Mapping[str, Any], n: int) -> OddSets:
+    """Sets of n records that come from a file."""
+    members = integers("set_members", state["set_members"], (-1,), 0, n - 1)
+    return OddSets(members, offsets("set_starts", state["set_starts"], len(members)))

@@ -14,7 +14,7 @@ from discreet.evolution.process import Search, State, inside, part
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.space.lists import near_sums
-from discreet.microdata.method import Labels, Method, Points, Run, split_large
+from discreet.microdata.method import Labels, Method, Points, Run, kept_partition, split_large
 from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, DualBound, dive, restore_cover
 from discreet.microdata.set_partitioning.columns import Floats, Ints, columns_of, labels_of, share_costs
 from discreet.microdata.set_partitioning.pricing import GroupPricer, nearest_bound
@@ -159,7 +159,7 @@ class ExactSearch(Search[Ints]):
 
     def _restore(self, state: State) -> None:
         held: dict[str, Any] = dict(state)
-        self._labels = held["labels"]
+        self._labels = kept_partition("labels", held["labels"], len(self._points), self._k)
         self._cost = float(within_sse(self._given, self._labels))
         self._bound, self._stage = float(held["bound"]), str(held["stage"])
         self._listed, self._nodes = bool(held["listed"]), int(held["nodes"])

@@ -9,14 +9,25 @@ inequalities are added. Tolerances of linear programs are absolute: costs should
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import State
-from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets, find_violated, no_sets
+from discreet.microdata.set_partitioning.columns import (
+    Columns,
+    Floats,
+    Ints,
+    OddSets,
+    find_violated,
+    kept_columns,
+    kept_sets,
+    no_sets,
+)
 from discreet.solvers.highs import Basis, LinearProgram, Matrix, Status
 from discreet.solvers.tolerances import LP
 
@@ -273,13 +284,29 @@ class Relaxation:
     def load(self, state: State) -> None:
         """Go on from a saved state."""
         held: dict[str, Any] = dict(state)
-        for name in (*ARRAYS, *NUMBERS):
-            setattr(self, name, type(getattr(self, name))(held[name]) if name in NUMBERS else held[name])
-        self.columns = Columns(held["members"], held["starts"], held["costs"])
-        self.sets = OddSets(held["set_members"], held["set_starts"])
-        self._basis = Basis(held["basis_groups"], held["basis_rows"]) if len(held["basis_rows"]) else None
+        n = len(self.duals)
+        self.columns, self.sets = kept_columns(held, n), kept_sets(held, n)
+        lengths = {"duals": n, "inner_duals": n, "values": None, "weights": None, "inner_weights": None}
+        for name in ARRAYS:
+            # Values and weights may be of a linear program that had fewer columns and sets.
+            array = floats(name, held[name], (-1 if lengths[name] is None else n,))
+            if len(array) > (len(self.columns) if name == "values" else n + len(self.sets)):
+                raise ValueError(f"{name} is longer than what it is of")
+            setattr(self, name, array)
+        for name in NUMBERS:
+            setattr(self, name, type(getattr(self, name))(held[name]))
+        self._basis = kept_basis(held, "basis", len(self.columns), n + len(self.sets))
         self._known = set(self.columns.keys())
 
 
 ARRAYS = ("duals", "weights", "values", "inner_duals", "inner_weights")
 NUMBERS = ("value", "bound", "complete", "finished", "_gainless", "_bound_at_cut")
+
+
+def kept_basis(state: Mapping[str, Any], name: str, columns: int, rows: int) -> Basis | None:
+    """A basis that comes from a file, of at most so many columns and rows; None where none was kept."""
+    basic = (("groups", columns), ("rows", rows))
+    groups, lines = (integers(key, state[f"{name}_{key}"], (-1,), 0, 4).astype(np.int8) for key, _ in basic)
+    if len(groups) > columns or len(lines) > rows:
+        raise ValueError(f"the basis {name} is larger than its linear program")
+    return Basis(groups, lines) if len(lines) else None

@@ -6,6 +6,7 @@ import numpy as np
 
 from discreet.attack.network import ends_of
 from discreet.attack.system import Bools, Ints
+from discreet.evolution.checks import integers
 from discreet.evolution.process import State
 from discreet.kernels.arrays import Words
 from discreet.kernels.flows import patterns, repairs
@@ -206,14 +207,32 @@ class NetworkPattern:
 
     def load(self, state: State) -> None:
         """Go on from a saved pattern."""
-        self.start(np.asarray(state["suppressed"]))
-        pool = np.zeros(int(np.asarray(state["pool_size"])), dtype=np.int64)
+        n, requirements = len(self.problem), self.problem.requirements
+        self.start(integers("suppressed", state["suppressed"], (n,), 0, 1).astype(np.bool_))
+        kept = integers("pool", state["pool"], (-1,), 0, n - 1)
+        room = int(integers("pool_size", state["pool_size"], (), len(kept), max(10**7, 64 * (len(kept) + n))))
+        pool = np.zeros(room, dtype=np.int64)
         self._pattern = self._pattern._replace(pool=pool)
-        pattern, graph = self._pattern, self._graph
-        kept = np.asarray(state["pool"])
+        pattern = self._pattern
         pool[: len(kept)] = kept
         pattern.end[0] = len(kept)
-        for name in ("uses", "witness", "first", "size"):
-            getattr(pattern, name)[:] = np.asarray(state[name])
-        for name in ("arcs", "places", "ends"):
-            getattr(graph, name)[:] = np.asarray(state[name])
+        pattern.uses[:] = integers("uses", state["uses"], (n,), 0, requirements)
+        pattern.witness[:] = integers("witness", state["witness"], (n,), -1, requirements - 1)
+        pattern.first[:] = integers("first", state["first"], (requirements,), -1, len(kept))
+        pattern.size[:] = integers("size", state["size"], (requirements,), 0, len(kept))
+        if (pattern.first + pattern.size > len(kept)).any():
+            raise ValueError("a certificate ends behind all certificates")
+        self._load_arcs(state)
+
+    def _load_arcs(self, state: State) -> None:
+        """Take over where arcs stand: at each node the same as ever, in another order."""
+        graph, (arcs, places, _) = self._graph, self._fresh
+        node = np.repeat(np.arange(len(graph.starts) - 1), np.diff(graph.starts))
+        told = integers("arcs", state["arcs"], arcs.shape, int(arcs.min(initial=0)), int(arcs.max(initial=0)))
+        stand = integers("places", state["places"], places.shape, 0, len(arcs) - 1)
+        ends = integers("ends", state["ends"], graph.ends.shape, 0, len(arcs))
+        same = (told[np.lexsort((told, node))] == arcs[np.lexsort((arcs, node))]).all()
+        same &= (np.sort(stand, axis=None) == np.sort(places, axis=None)).all()
+        if not same or (ends < graph.starts[:-1]).any() or (ends > graph.starts[1:]).any():
+            raise ValueError("the arcs kept are not those of the table")
+        graph.arcs[:], graph.places[:], graph.ends[:] = told, stand, ends

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.attack.system import Bools, Floats
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import State
 from discreet.solvers.highs import BASIC, Basis, LinearProgram, Matrix, Status
 from discreet.solvers.tolerances import LP, VIOLATION
@@ -250,8 +251,10 @@ class Relaxation:
     def load(self, state: State) -> None:
         """Go on from a saved state."""
         held: dict[str, Any] = dict(state)
-        ends = np.cumsum(held["sizes"])[:-1]
-        columns, coefficients = np.split(held["columns"], ends), np.split(held["coefficients"], ends)
+        ends = np.cumsum(integers("sizes", held["sizes"], (-1,), 0, len(self.problem)))[:-1]
+        places = integers("columns", held["columns"], (int(np.sum(held["sizes"])),), 0, len(self.problem) - 1)
+        factors = floats("coefficients", held["coefficients"], places.shape)
+        columns, coefficients = np.split(places, ends), np.split(factors, ends)
         self.pool = Pool()
         if len(held["sizes"]):
             self.pool.add(
@@ -259,8 +262,10 @@ class Relaxation:
                 for cut in zip(columns, coefficients, held["least"].tolist(), held["capacity"].tolist(), strict=True)
             )
         self.master = Master(self.problem.weight * self.scale, self.problem.primary, self.pool)
-        self.master.require(held["rows"].tolist())
-        self.master.within(held["lower"], held["upper"])
+        self.master.require(integers("rows", held["rows"], (-1,), 0, len(held["sizes"]) - 1).tolist())
+        every = (len(self.problem),)
+        lower, upper = (np.clip(floats(name, held[name], every), 0.0, 1.0) for name in ("lower", "upper"))
+        self.master.within(lower, upper)
         self.master.basis = Basis(held["basis.columns"], held["basis.rows"])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.attack.system import Bools
 from discreet.evolution import process
+from discreet.evolution.checks import integers
 from discreet.evolution.cycles import Cycles, Place
 from discreet.evolution.process import State
 from discreet.kernels.random import seeded
@@ -88,4 +89,5 @@ class PatternSearch(process.Search[Bools]):
         held: Mapping[str, Any] = state
         self._random[:] = held["random"]
         self._cost, self._unprotectable = float(held["cost"]), int(held["unprotectable"])
-        self._best = held["best"].astype(np.bool_) if "best" in held else None
+        every = (len(self.problem),)
+        self._best = integers("best", held["best"], every, 0, 1).astype(np.bool_) if "best" in held else None
