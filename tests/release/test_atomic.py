@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import InputError
-from discreet.release.atomic import AtomicFiles, WriteError
+from discreet.release.atomic import AtomicFiles, WriteError, make_folder
 
 
 def write(paths: list[Path], *, force: bool = False, fail: BaseException | None = None) -> None:
@@ -192,3 +192,9 @@ def test_a_link_that_leads_nowhere_is_not_replaced_without_force(tmp_path: Path)
     assert link.is_symlink()
     write([link], force=True)
     assert link.read_text() == "new"
+
+
+def test_folders_are_made_for_their_owner_only(tmp_path: Path) -> None:
+    make_folder(tmp_path / "study" / "runs")
+    make_folder(tmp_path / "study" / "runs")
+    assert {folder.stat().st_mode & 0o777 for folder in (tmp_path / "study", tmp_path / "study" / "runs")} == {0o700}

@@ -14,7 +14,7 @@ import polars as pl
 
 from discreet._version import __version__
 from discreet.data.checks import writing
-from discreet.release.atomic import AtomicFiles
+from discreet.release.atomic import AtomicFiles, make_folder
 from discreet.release.charts import check_picture, save
 from discreet.text import duration
 
@@ -157,7 +157,7 @@ class Page:
         drawn = [block for section in self.sections for block in section.blocks if isinstance(block, Picture)]
         files = {folder / f"{picture.name}.svg": picture for picture in drawn}
         with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         AtomicFiles([path, *files], force=force)
         written = [save(picture.chart, check_picture(file), force=force) for file, picture in files.items()]
         way = Path(os.path.relpath(folder, path.parent)).as_posix()

@@ -22,6 +22,7 @@ from types import TracebackType
 import polars as pl
 
 from discreet.errors import DiscreetError, InputError, whole
+from discreet.release.atomic import make_folder
 from discreet.text import duration
 
 Scalar = str | int | float | bool | None
@@ -53,7 +54,7 @@ class Store:
         self.file = folder / FILE
         self.done: dict[str, dict[str, Scalar]] = {}
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             self._handle = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise InputError(

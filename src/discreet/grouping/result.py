@@ -145,7 +145,7 @@ class Grouping(Point):
             Replace files that exist already.
         """
         folder = Path(folder)
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         texts = {
             folder / f"{number:03}-k{point.k}-il{point.il:.1f}-dr{point.dr:.1f}.toml": self.pick(point).text()
             for number, point in enumerate(self.front, 1)

@@ -203,6 +203,13 @@ def _describe_taken(target: Path, first: Path) -> str:
     return f"{target} exists already; choose another name, or replace it with --force (force=True)"
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, as far as they are missing, for their owner only."""
+    for one in (*reversed(folder.parents), folder):
+        if not one.is_dir():
+            one.mkdir(mode=0o700, exist_ok=True)
+
+
 def spare(targets: Iterable[Path], kept: Mapping[str, Path | None]) -> None:
     """Refuse to write over a file that was read, however it is named and whatever may be replaced."""
     for target in targets:
