@@ -40,6 +40,7 @@ def suppress(
     certificate: Path | None = None,
     evidence: Path | None = None,
     mark: str = "x",
+    split: bool = False,
     params: Annotated[Params, Parameter(name="--param")] = None,
     meta: Path | None = None,
     console: Console = CONSOLE,
@@ -53,8 +54,8 @@ def suppress(
     table
         The table with its unsafe cells: of discreet primary, or another tool's .jj or .tab.
     output
-        The publishable table, .csv or .parquet: codes and values, with one mark for every suppressed cell. Beside it
-        appear OUTPUT.release.json, which may be published, and OUTPUT.evidence.json, which is internal.
+        The publishable table, .csv, .parquet or .xlsx: codes and values, with one mark for every suppressed cell.
+        Beside it appear OUTPUT.release.json, which may be published, and OUTPUT.evidence.json, which is internal.
     internal
         Also write the table with statuses, reasons and all values: .parquet, .csv, .jj, .tab, or .txt for code-value
         output. Internal.
@@ -69,7 +70,10 @@ def suppress(
     evidence
         Another place for the evidence than OUTPUT.evidence.json.
     mark
-        What stands for a suppressed value in a .csv file.
+        What stands for a suppressed value in a .csv or .xlsx file.
+    split
+        Write also each of several linked tables to a file of its own, named by its dimensions, as
+        OUTPUT.region-size.csv; the one record is for all of them.
     params
         A parameter of the method, as most=4.
     """
@@ -103,7 +107,13 @@ def suppress(
         )
         report("writing", 0.0)
         written = release.write(
-            output, internal=internal, certificate=certificate, evidence=evidence, mark=mark, force=console.force
+            output,
+            internal=internal,
+            certificate=certificate,
+            evidence=evidence,
+            mark=mark,
+            split=split,
+            force=console.force,
         )
     if console.json:
         show_json(release.evidence)
@@ -220,7 +230,7 @@ def _make_contents(found: Audit, table: Path, intervals: Path | None, certificat
     contents: dict[Path, bytes] = {}
     if intervals is not None:
         about = {"table": table.name, "strict": found.strict, "verdict": "protected" if found else "not protected"}
-        contents |= render_frame(found.intervals(), intervals, "discreet/intervals/1", about)
+        contents |= render_frame(found.intervals("polars"), intervals, "discreet/intervals/1", about)
     if certificate is not None and found.certificate is not None:
         contents[certificate] = found.certificate.text().encode()
     return contents

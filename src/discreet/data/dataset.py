@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.data.files import applies, read
 from discreet.data.files.arrow import find_dictionaries, to_frame
 from discreet.data.files.source import Source
-from discreet.errors import InputError
+from discreet.errors import InputError, one_of
 from discreet.text import count
 
 # Column → (kind, order, why it is taken so).
@@ -329,6 +329,23 @@ def _as_arrow(original: Any, schema: pl.Schema, released: pl.DataFrame, untouche
         columns[name] = column
     # The original's metadata is left behind: it can hold a copy of a pandas index.
     return pa.table(columns)
+
+
+FRAMES = ("polars", "pandas", "arrow")
+
+
+def frames_of(data: Any) -> str:
+    """The kind of frame that data came in as; polars for files."""
+    library = type(data).__module__.split(".")[0]
+    return {"pandas": "pandas", "pyarrow": "arrow"}.get(library, "polars")
+
+
+def as_frame(frame: pl.DataFrame, kind: str) -> Any:
+    """A polars frame as a frame of the kind that is asked for."""
+    one_of("kind", kind, FRAMES)
+    if kind == "pandas":
+        return frame.to_pandas()
+    return frame.to_arrow() if kind == "arrow" else frame
 
 
 def find_declared_kinds(source: Source) -> Hints:

@@ -124,7 +124,7 @@ def evidence_of_measures(found: Measures, before: Source, after: Source) -> dict
 
 
 # What the record says of the file.
-PUBLISHED = ("file", "format", "dialect", "sha256", "records", "columns", "order", "coarsened")
+PUBLISHED = ("file", "format", "dialect", "sha256", "records", "columns", "order", "coarsened", "parts")
 
 
 def _plain(part: Mapping[str, Any] | None) -> dict[str, Any] | None:

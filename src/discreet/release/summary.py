@@ -187,7 +187,8 @@ def summarize_table(
         lines.append("")
         width = max(len(str(path)) for path in files.values())
         for at, (kind, path) in enumerate(files.items()):
-            lines.append(f"{'Files' if at == 0 else '':<12}{path!s:<{width}}  {_TABLE_FILES[kind]}")
+            what = _TABLE_FILES.get(kind, "publishable: one of the linked tables")
+            lines.append(f"{'Files' if at == 0 else '':<12}{path!s:<{width}}  {what}")
     return "\n".join(lines)
 
 

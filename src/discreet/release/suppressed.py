@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.data.files import sha256
+from discreet.data.dataset import as_frame
+from discreet.data.files import excel, sha256
 from discreet.errors import InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.evidence import table_record
@@ -67,21 +67,56 @@ class SuppressedTable:
         """Whether some unsafe cells are not protected."""
         return len(self.unprotected) > 0
 
-    def public(self, mark: str = MARK) -> pl.DataFrame:
-        """What may be published: the codes and the value of each cell, or the mark in its place."""
+    def public(self, mark: str = MARK, *, kind: str | None = None) -> Any:
+        """What may be published: the codes and the value of each cell, or the mark in its place.
+
+        Codes stand in the order of their hierarchies, each followed by the codes below it.
+
+        Parameters
+        ----------
+        mark : str
+            What stands for a suppressed value.
+        kind : {"polars", "pandas", "arrow"}, optional
+            The kind of frame; by default as the frame that the table was made of.
+        """
+        frame = self._frame(mark, self.table.order, range(len(self.table.dimensions)))
+        return as_frame(frame, kind or self.table.frames)
+
+    def _frame(self, mark: str, cells: NDArray[np.int64], axes: Iterable[int]) -> pl.DataFrame:
         table = self.table
         columns: dict[str, Any] = {}
-        for axis, one in enumerate(table.dimensions):
-            columns[one.name] = pl.Series(list(one.codes), dtype=pl.String).gather(table.codes[:, axis])
+        for axis in axes:
+            one = table.dimensions[axis]
+            columns[one.name] = pl.Series(list(one.codes), dtype=pl.String).gather(table.codes[cells, axis])
         if not table.dimensions:
-            columns["cell"] = np.arange(len(table))
+            columns["cell"] = cells
         digits = table.decimals
         texts = [
             mark if hidden else (repr(value) if digits is None else f"{value:.{digits}f}")
-            for value, hidden in zip(table.value.tolist(), table.suppressed.tolist(), strict=True)
+            for value, hidden in zip(table.value[cells].tolist(), table.suppressed[cells].tolist(), strict=True)
         ]
         columns[table.response or "value"] = texts
         return pl.DataFrame(columns)
+
+    def _sheets(self, path: Path, *, split: bool) -> dict[Path, tuple[NDArray[np.int64], list[int]]]:
+        """The files to publish: for each its cells and its dimensions."""
+        table = self.table
+        sheets = {path: (table.order, list(range(len(table.dimensions))))}
+        if not split:
+            return sheets
+        if len(table.parts) < 2:
+            raise InputError(f"{table.source} is not made of linked tables, so there is nothing to split")
+        named: list[str] = []
+        for part in table.parts:
+            axes = sorted(axis for axis, _ in part)
+            name = "-".join(table.dimensions[axis].name for axis in axes)
+            if any(sign in name for sign in "/\\\0"):
+                raise InputError(f"the dimensions {name} cannot be part of the name of a file; rename them")
+            # Linked tables of the same dimensions differ by their hierarchies.
+            named.append(name)
+            again = f"-{named.count(name)}" if named.count(name) > 1 else ""
+            sheets[path.with_name(f"{path.stem}.{name}{again}{path.suffix}")] = (table.cells_of(part), axes)
+        return sheets
 
     def write(
         self,
@@ -91,6 +126,7 @@ class SuppressedTable:
         certificate: str | Path | None = None,
         evidence: str | Path | None = None,
         mark: str = MARK,
+        split: bool = False,
         force: bool = False,
     ) -> dict[str, Path]:
         """Write the publishable table, its record and its evidence; verified from the bytes, or not at all.
@@ -98,7 +134,7 @@ class SuppressedTable:
         Parameters
         ----------
         path : path
-            The publishable table, .csv or .parquet. Beside it appear `path.release.json` (publishable) and
+            The publishable table, .csv, .parquet or .xlsx. Beside it appear `path.release.json` (publishable) and
             `path.evidence.json` (internal).
         internal : path, optional
             The table with statuses, reasons and all values: .parquet, .csv, .jj, .tab, or .txt for code-value output.
@@ -108,6 +144,9 @@ class SuppressedTable:
             Another place for the evidence.
         mark : str
             What stands for a suppressed value.
+        split : bool
+            Write also each of several linked tables to a file of its own, named by its dimensions, as
+            `STEM.region-size.csv`; the one record is for all of them.
         force : bool
             Replace files that exist already.
 
@@ -122,50 +161,45 @@ class SuppressedTable:
         others = np.setdiff1d(self.audit.failed, self.unprotected)
         if len(others) or self.audit.insiders or self.audit.sums:
             raise PromiseNotKept("the table is not protected, so it is not written")
-        contents = {files["release"]: _bytes(self.public(mark), files["release"], mark)}
+        sheets = self._sheets(files["release"], split=split)
+        files |= {f"table {number}": path for number, path in enumerate(sheets) if number}
+        contents: dict[Path, bytes] = {}
         if "internal" in files:
             contents |= render(self.table, files["internal"])
         if "certificate" in files:
             if self.audit.certificate is None:
                 raise InputError("no certificate was made; ask for it with certificate=True when suppressing")
             contents[files["certificate"]] = self.audit.certificate.text().encode()
-        targets = [*contents, files["record"], files["evidence"]]
+        targets = [*sheets, *contents, files["record"], files["evidence"]]
         for one in self.read:
             spare(targets, {f"{one.name}, a file that was read": one})
         with AtomicFiles(targets, force=force) as atomic:
             for target, content in contents.items():
                 atomic.temporary(target).write_bytes(content)
-            self._verify(atomic.temporary(files["release"]), mark)
-            account = self.evidence | {"output": self._output(files["release"], atomic.temporary(files["release"]))}
+            described = []
+            for target, (cells, axes) in sheets.items():
+                frame = self._frame(mark, cells, axes)
+                _save(frame, atomic.temporary(target), mark, self.table.decimals)
+                self._verify(atomic.temporary(target), mark, cells)
+                described.append(_describe_file(target, atomic.temporary(target), frame))
+            output = described[0] | {"row_map": None} | ({"parts": described[1:]} if split else {})
+            account = self.evidence | {"output": output}
             atomic.temporary(files["record"]).write_text(as_json(table_record(account)) + "\n", encoding="utf-8")
             atomic.temporary(files["evidence"]).write_text(as_json(account) + "\n", encoding="utf-8")
         return files
 
-    def _verify(self, path: Path, mark: str) -> None:
+    def _verify(self, path: Path, mark: str, cells: NDArray[np.int64]) -> None:
         """Read back what would be published: every suppressed cell is marked, and every other as it is."""
         values = _read_values(path, self.table.response or "value", mark)
-        hidden = self.table.suppressed
+        hidden = self.table.suppressed[cells]
         marked = np.array([value == mark for value in values], dtype=np.bool_)
         if len(values) != len(hidden) or (marked != hidden).any():
             raise PromiseNotKept("the file as written does not have the marks that were meant; it was refused")
         unit = 0.5 * 10.0 ** -(self.table.decimals if self.table.decimals is not None else 9)
         shown = np.array([float(value) for value, gone in zip(values, marked, strict=True) if not gone])
-        true = self.table.value[~hidden]
+        true = self.table.value[cells][~hidden]
         if (np.abs(shown - true) > unit + 1e-12 * np.abs(true)).any():
             raise PromiseNotKept("the file as written does not have the values that were meant; it was refused")
-
-    def _output(self, target: Path, written: Path) -> dict[str, Any]:
-        frame = self.public()
-        return {
-            "file": target.name,
-            "format": target.suffix.lstrip(".").lower(),
-            "sha256": sha256(written),
-            "records": frame.height,
-            "columns": frame.columns,
-            "order": "kept",
-            "row_map": None,
-            "dialect": None,
-        }
 
     def summary(self, files: Mapping[str, Path] | None = None) -> str:
         """The release in words."""
@@ -196,10 +230,10 @@ def table_files(
     if path.name.lower().endswith((".jj", ".jj.gz", ".tab")):
         raise InputError(
             f"{path.name}: such a file holds every value, so it is never published; write it with --internal, and "
-            "publish .csv or .parquet"
+            "publish .csv, .parquet or .xlsx"
         )
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError(f"{path.name}: a publishable table is written as .csv or .parquet; name the file so")
+    if path.suffix.lower() not in (".csv", ".parquet", ".xlsx"):
+        raise InputError(f"{path.name}: a publishable table is written as .csv, .parquet or .xlsx; name the file so")
     files = {
         "release": path,
         "record": path.with_name(path.name + ".release.json"),
@@ -223,22 +257,37 @@ def _numeric(text: str) -> bool:
     return True
 
 
-def _bytes(frame: pl.DataFrame, path: Path, mark: str) -> bytes:
-    """A CSV file with the mark in place of values; a Parquet file with nulls, and a column that says which."""
+def _describe_file(target: Path, written: Path, frame: pl.DataFrame) -> dict[str, Any]:
+    return {
+        "file": target.name,
+        "format": "excel" if target.suffix.lower() == ".xlsx" else target.suffix.lstrip(".").lower(),
+        "sha256": sha256(written),
+        "records": frame.height,
+        "columns": frame.columns,
+        "order": "kept",
+        "dialect": None,
+    }
+
+
+def _save(frame: pl.DataFrame, path: Path, mark: str, decimals: int | None) -> None:
+    """Write the mark in place of values, or to a Parquet file nulls and a column that says which."""
     if path.suffix.lower() == ".csv":
-        return frame.write_csv().encode()
+        path.write_bytes(frame.write_csv().encode())
+        return
     value = frame.columns[-1]
-    typed = frame.with_columns(
-        pl.col(value).replace(mark, None).cast(pl.Float64), (pl.col(value) == mark).alias("suppressed")
-    )
-    buffer = io.BytesIO()
-    typed.write_parquet(buffer, statistics=False)
-    return buffer.getvalue()
+    hidden = frame[value] == mark
+    typed = frame.with_columns(pl.col(value).replace(mark, None).cast(pl.Float64))
+    if path.suffix.lower() == ".xlsx":
+        excel.write(typed.cast({value: pl.Int64}) if decimals == 0 else typed, path, blank=mark)
+    else:
+        typed.with_columns(hidden.alias("suppressed")).write_parquet(path, statistics=False)
 
 
 def _read_values(path: Path, column: str, mark: str) -> list[str]:
     if path.suffix.lower() == ".csv":
         return pl.read_csv(path, infer_schema=False)[column].to_list()
+    if path.suffix.lower() == ".xlsx":
+        return excel.read(path, header=True).frame[column].cast(pl.String).to_list()
     frame = pl.read_parquet(path)
     if (frame[column].is_null() != frame["suppressed"]).any():
         return []

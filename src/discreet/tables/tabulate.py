@@ -92,6 +92,7 @@ def tabulate(
     """
     import numpy as np
 
+    from discreet.data.dataset import frames_of
     from discreet.tables.tabulation import Contributions, dimension, tally
     from discreet.tabular.breakdown import parse_by
     from discreet.tabular.linking import link
@@ -152,6 +153,7 @@ def tabulate(
                 rules={"negatives": negatives} if negatives else {},
                 notes=tuple(notes),
                 source=f"the table of {dataset.name}",
+                frames=frames_of(data),
             )
         )
     table = tables[0] if len(tables) == 1 else link(tables)

@@ -76,6 +76,14 @@ class Dimension:
         """Where each code stands in `codes`."""
         return {code: at for at, code in enumerate(self.codes)}
 
+    @cached_property
+    def ranks(self) -> NDArray[np.int64]:
+        """Where each code stands when they are listed for people: each followed by the codes below it."""
+        places = [self.position[code] for way in self.hierarchies for code in way.walk()]
+        ranks = np.empty(len(self.codes), dtype=np.int64)
+        ranks[list(dict.fromkeys(places))] = np.arange(len(self.codes))
+        return ranks
+
     @property
     def total(self) -> str:
         """The code of the total."""

@@ -265,6 +265,19 @@ class Hierarchy:
         """Whether every code is right under the total."""
         return not self.parents[1:].any()
 
+    def walk(self) -> list[str]:
+        """The codes depth first: each is followed by the codes below it."""
+        below: list[list[int]] = [[] for _ in self.codes]
+        for at, parent in enumerate(self.parents.tolist()):
+            if at:
+                below[parent].append(at)
+        walked, stack = [], [0]
+        while stack:
+            at = stack.pop()
+            walked.append(self.codes[at])
+            stack.extend(reversed(below[at]))
+        return walked
+
     def pairs(self) -> list[tuple[str, str]]:
         """Each code but the total, with the code it belongs to."""
         return [(self.codes[at], self.codes[parent]) for at, parent in enumerate(self.parents.tolist()) if at]

@@ -73,6 +73,7 @@ def link(tables: Sequence[Table]) -> Table:
         rules=tables[0].rules,
         notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
         source="the linked tables",
+        frames=tables[0].frames,
     )
 
 

@@ -206,7 +206,7 @@ def relations_of(
     known: dict[tuple[int, int], NDArray[np.bool_]] = {}
     made = 0
     for part in parts:
-        inside = np.flatnonzero(_belongs(dimensions, part, codes))
+        inside = np.flatnonzero(is_inside(dimensions, part, codes))
         sums = {(axis, way): _sums(dimensions, axis, way, codes, inside, places) for axis, ways in part for way in ways}
         for axis, ways in part:
             for way in ways:
@@ -295,7 +295,7 @@ def _mark(cells: NDArray[Any], n: int) -> NDArray[np.bool_]:
     return marked
 
 
-def _belongs(dimensions: Sequence[Dimension], part: Part, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def is_inside(dimensions: Sequence[Dimension], part: Part, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which cells are in a part: at the total of every dimension that it does not span."""
     inside = np.ones(len(codes), dtype=np.bool_)
     spanned = dict(part)

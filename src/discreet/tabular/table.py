@@ -12,10 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.checks import itemize
+from discreet.data.dataset import as_frame, frames_of
 from discreet.errors import InputError
 from discreet.tabular.aggregates import find_sole, read_aggregates, round_values, suggest_decimals
 from discreet.tabular.dimension import Dimension
-from discreet.tabular.relations import CellsError, Part, Places, Relations, name_cell, relations_of, whole
+from discreet.tabular.relations import CellsError, Part, Places, Relations, is_inside, name_cell, relations_of, whole
 from discreet.text import count
 
 Floats = NDArray[np.float64]
@@ -79,6 +80,8 @@ class Table:
         Every assumption made on the way here, in words.
     source
         What to call the table in a message.
+    frames
+        The kind of frames that the table gives: polars, pandas or arrow, as the frame that it was made of.
     """
 
     value: Floats
@@ -103,6 +106,7 @@ class Table:
     rules: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     source: str = "the table"
+    frames: str = "polars"
 
     @classmethod
     def of(
@@ -221,6 +225,7 @@ class Table:
                 rules={"negatives": above} if above else {},
                 notes=found.notes,
                 source=name,
+                frames=frames_of(data),
                 **given,
             )
         except CellsError as error:
@@ -240,6 +245,16 @@ class Table:
     def places(self) -> Places:
         """Where to find a cell by its codes."""
         return Places([len(one.codes) for one in self.dimensions], self.codes)
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The cells as they are listed for people: by their codes, each followed by the codes below it."""
+        ranks = [one.ranks[self.codes[:, axis]] for axis, one in enumerate(self.dimensions)]
+        return np.lexsort(ranks[::-1]) if ranks else np.arange(len(self))
+
+    def cells_of(self, part: Part) -> NDArray[np.int64]:
+        """The cells of one of the linked tables, in their order."""
+        return self.order[is_inside(self.dimensions, part, self.codes)[self.order]]
 
     @property
     def suppressed(self) -> NDArray[np.bool_]:
@@ -340,8 +355,14 @@ class Table:
             verb = "is" if what.startswith("to be") else have
             raise InputError(f"{self.source}: {names} {verb} {what}; {advice}")
 
-    def frame(self) -> pl.DataFrame:
-        """The table as a frame: dimensions, then every attribute of the cells; internal."""
+    def frame(self, kind: str | None = None) -> Any:
+        """The table as a frame: dimensions, then every attribute of the cells; internal.
+
+        Parameters
+        ----------
+        kind : {"polars", "pandas", "arrow"}, optional
+            By default as the frame that the table was made of; polars if it came from a file.
+        """
         columns: dict[str, Any] = {}
         for axis, dimension in enumerate(self.dimensions):
             columns[dimension.name] = pl.Series(list(dimension.codes), dtype=pl.String).gather(self.codes[:, axis])
@@ -358,7 +379,7 @@ class Table:
             columns["asked"] = self.asked
         if self.sole is not None:
             columns["sole"] = pl.Series(self.sole).replace(-1, None)
-        return pl.DataFrame(columns)
+        return as_frame(pl.DataFrame(columns), kind or self.frames)
 
     def rule_words(self) -> pl.Series:
         """The names of the rules that found each cell unsafe, joined by +; null for the others."""

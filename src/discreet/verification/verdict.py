@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.attack.levels import EXPOSED, NARROW, PROTECTED, PUBLISHED, UNJUDGED
 from discreet.data.checks import itemize
+from discreet.data.dataset import as_frame
 from discreet.tabular.table import PRIMARY, SECONDARY, STATUSES, Table
 from discreet.text import entry
 from discreet.verification.certificate import Certificate
@@ -92,9 +93,14 @@ class Audit:
             **{name: np.where(out, getattr(other, name), getattr(self, name)) for name in names},
         )
 
-    def intervals(self) -> pl.DataFrame:
-        """The attacker's interval of every suppressed cell, with what is required; internal."""
+    def intervals(self, kind: str | None = None) -> Any:
+        """The attacker's interval of every suppressed cell, with what is required; internal.
 
+        Parameters
+        ----------
+        kind : {"polars", "pandas", "arrow"}, optional
+            The kind of frame; by default as the frame that the table was made of.
+        """
         columns: dict[str, Any] = {
             "cell": self.cells,
             "value": self.table.value[self.cells],
@@ -109,7 +115,7 @@ class Audit:
         for axis, one in enumerate(self.table.dimensions):
             codes = pl.Series(list(one.codes), dtype=pl.String)
             columns[one.name] = codes.gather(self.table.codes[self.cells, axis])
-        return pl.DataFrame(columns).fill_nan(None)
+        return as_frame(pl.DataFrame(columns).fill_nan(None), kind or self.table.frames)
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict as it stands in the evidence: counts, no cell and no value."""

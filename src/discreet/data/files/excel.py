@@ -107,8 +107,18 @@ def _unpacked(path: Path) -> int:
         return 0  # what is wrong with it is said when it is read
 
 
-def write(frame: pl.DataFrame, path: Path) -> None:
-    """Write a workbook of one sheet. What Excel cannot hold exactly is an error and not a changed value."""
+def write(frame: pl.DataFrame, path: Path, *, blank: str | None = None) -> None:
+    """Write a workbook of one sheet. What Excel cannot hold exactly is an error and not a changed value.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The content.
+    path : Path
+        The file.
+    blank : str, optional
+        What stands for a value that is not there, such as the mark of a suppressed cell; nothing by default.
+    """
     openpyxl = extra("openpyxl", "writing Excel files")
     frame = frame.with_columns(cs.float().fill_nan(None), (cs.categorical() | cs.enum()).cast(pl.String))
     _check_fits(path, frame)
@@ -132,7 +142,7 @@ def write(frame: pl.DataFrame, path: Path) -> None:
             text = make(sheet, value)
             text.data_type = "s"  # else a text such as =A1 or #N/A would become a formula or an error
             return text
-        return value
+        return cell(blank) if value is None and blank is not None else value
 
     sheet.append([cell(name) for name in frame.columns])
     for row in frame.iter_rows():

@@ -179,7 +179,7 @@ def render(table: Table, path: Path) -> dict[Path, bytes]:
     if taken:
         raise InputError(f"{path.name}: {itemize(taken)} cannot be the name of a dimension in a table file; rename it")
 
-    frame = table.frame()
+    frame = table.frame("polars")
     if not table.dimensions:
         frame.insert_column(0, pl.Series(CELL_COLUMN, range(len(table)), dtype=pl.Int64))
     said = as_json(table)
