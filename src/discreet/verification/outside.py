@@ -18,6 +18,7 @@ from discreet.tabular.aggregates import read_aggregates
 from discreet.tabular.relations import CellsError
 from discreet.tabular.table import SAFE, SECONDARY, Table
 from discreet.text import count
+from discreet.verification.promise import GroupCheck
 from discreet.verification.publication import CELL, SUPPRESSED
 
 KIND = "cell-suppression"
@@ -61,6 +62,8 @@ class TableVerification:
         How many suppressed cells follow by subtraction alone; None likewise.
     notes
         What could not be checked.
+    checks
+        None: of a table no combinations are counted.
     """
 
     promise: TablePromise
@@ -70,6 +73,7 @@ class TableVerification:
     sums: int | None
     eliminated: int | None
     notes: tuple[str, ...]
+    checks: tuple[GroupCheck, ...] = ()
 
     @property
     def passed(self) -> bool:
