@@ -153,6 +153,7 @@ def table_of(
         tops=cells.tops,
         asked=cells.asked,
         sole=cells.sole,
+        others=cells.others,
         decimals=cells.decimals,
         response="amount",
         source=source or "the table",

@@ -25,6 +25,7 @@ from discreet.data import Hierarchy, Table
 
 RECORDED = Path(__file__).with_name("golden.json")
 THREADS = 1
+NEWER = "sole_contributors"
 SAFE, PRIMARY, SECONDARY, FIXED = range(4)
 
 Floats = NDArray[np.float64]
@@ -71,11 +72,13 @@ def condense(value: Any, name: str = "") -> Any:
 def of_evidence(account: dict[str, Any]) -> Figures:
     """What the evidence says of the search, the measures, the promise and the bound."""
     search = account["search"]
+    # Recorded before a promise said whether sole contributors are judged.
+    promise = account["promise"] and {name: said for name, said in account["promise"].items() if name != NEWER}
     return {
         "steps": search["steps"],
         "stopped": search["stopped"],
         "measures": plain(account["measures"]),
-        "promise": plain(account["promise"]),
+        "promise": plain(promise),
         "bound": plain(account["bound"]),
     }
 
@@ -331,7 +334,9 @@ def group(frame: pl.DataFrame, **said: Any) -> Figures:
 
 
 def suppress(table: Table, method: str, steps: int, **said: Any) -> Figures:
-    return of_suppression(discreet.suppress(table, method=method, steps=steps, **({"seed": 3} | said)))
+    return of_suppression(
+        discreet.suppress(table, method=method, steps=steps, **({"seed": 3, "singletons": False} | said))
+    )
 
 
 def resume(folder: Path) -> Figures:
@@ -386,7 +391,7 @@ def attack(_: Path) -> Figures:
     """Exact intervals and certificates of patterns, sound and not, on a network and on a cube."""
     found = {}
     for name, table in (("forest", forest()), ("cube", cube())):
-        released = discreet.suppress(table, steps=3, seed=3).table
+        released = discreet.suppress(table, steps=3, seed=3, singletons=False).table
         found[name] = of_audit(discreet.audit(released, intervals=True, certificate=True, sums=True, singletons=True))
         some = np.where((released.status == SECONDARY) & (np.arange(len(table)) % 3 == 0), SAFE, released.status)
         weak = released.but(status=some.astype(np.uint8))
@@ -414,7 +419,7 @@ def wishes(_: Path) -> Figures:
     """Cells that are frozen, preferred and avoided; strict levels; secondary cells and sole contributors."""
     found = {}
     for name, table in (("forest", forest()), ("cube", cube())):
-        free = discreet.suppress(table, steps=3, seed=3)
+        free = discreet.suppress(table, steps=3, seed=3, singletons=False)
         first, second = free.secondary[:1].tolist(), free.secondary[1:4].tolist()
         others = np.flatnonzero(free.table.status == SAFE)[:8].tolist()
         wish = {"frozen": first, "avoid": second, "prefer": others, "strict": True, "partial": True}
@@ -433,7 +438,7 @@ def again(folder: Path) -> Figures:
     """A pattern to begin with, and other costs."""
     found = {}
     for name, table in (("forest", forest()), ("cube", cube())):
-        first = discreet.suppress(table, steps=2, seed=3, cost="unit")
+        first = discreet.suppress(table, steps=2, seed=3, cost="unit", singletons=False)
         first.write(folder / f"{name}.csv", internal=folder / f"{name}.parquet")
         found[name] = suppress(table, "search", 8, previous=folder / f"{name}.parquet", cost="log")
     return found
@@ -481,7 +486,7 @@ def companies(folder: Path) -> Figures:
     table, flagged = folder / "table.parquet", folder / "unsafe.parquet"
     command("tabulate", data, *by, "--value", "turnover", "--holding", "holding", "-o", table, "--quiet")
     command("primary", table, "--p", 15, "--threshold", 3, "-o", flagged, "--quiet")
-    more = ("--steps", 8, "--seed", 7, "--partial", "--internal", folder / "all.jj")
+    more = ("--steps", 8, "--seed", 7, "--partial", "--no-singletons", "--internal", folder / "all.jj")
     command("suppress", flagged, *more, "-o", folder / "published.csv", "--quiet")
     return {
         **files(folder, "companies.csv", "public.csv", "published.csv", "all.jj"),
@@ -497,7 +502,7 @@ def example_tables(folder: Path) -> Figures:
         command("example", "tables", folder, "--kind", kind, "--seed", 2)
         names = [f"{kind}.{end}" for end in ("csv", suffix, "public.csv", "internal.jj", "proof.json")]
         _, table, public, internal, proof = (folder / name for name in names)
-        search = ("--steps", 8, "--seed", 7, "--certificate", proof, "--internal", internal)
+        search = ("--steps", 8, "--seed", 7, "--certificate", proof, "--internal", internal, "--no-singletons")
         command("suppress", table, *search, "-o", public, "--quiet")
         command("audit", internal, "--check", proof, "--quiet")
         found |= files(folder, *(name for name in names if not name.endswith(".parquet")))

@@ -40,8 +40,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,), "target": (str,),
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
     "max_size": (str, int),
-    "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "strict": (bool,), "partial": (bool,),
-    "pivot": (int,), "na": (str, int, float, list),
+    "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "sums": (bool,), "strict": (bool,),
+    "partial": (bool,), "pivot": (int,), "na": (str, int, float, list),
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),

@@ -10,10 +10,13 @@ from hypothesis import given
 
 from discreet.errors import InputError
 from discreet.tables.primary import primary
+from discreet.tabular.contributors import others_of
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.disclosures import unsafe_sums
 from plain_attacker import extremes, hidden_at_random, lines, protected
+from plain_insiders import RULES as RECORD_RULES
+from plain_insiders import PlainInsiders, records, tabulated
 from random_tables import generators, random_table
 
 RULES: tuple[dict[str, Any], ...] = (
@@ -109,18 +112,28 @@ def suppressed(seed: int) -> Table:
     return table.but(status=status, lpl=levels[0], upl=levels[1], spl=levels[2])
 
 
+def parts_of(table: Table) -> set[tuple[int, int]]:
+    """Pairs of a sole contributor and a cell that he has a part in."""
+    held = others_of(table, np.ones(len(table), dtype=np.bool_))
+    return set(zip(held.who.tolist(), held.cell.tolist(), strict=True))
+
+
 def brute(table: Table, *, strict: bool) -> set[tuple[tuple[int, ...], int]]:
-    """Each contributor's own cells with every primary cell that outsiders do not know, but this contributor does."""
+    """Each contributor's own cells with every primary cell that outsiders do not know, but this contributor does.
+
+    Cells that a contributor has a part in are left out.
+    """
     hidden = table.suppressed
     down, up = extremes(table, hidden, table.primary)
     outside = table.primary[protected(table, table.primary, down, up, strict=strict)]
     assert table.sole is not None
     found = set()
-    for who in set(table.sole[hidden].tolist()) - {-1}:
-        own = np.flatnonzero(hidden & (table.sole == who))
+    parts = parts_of(table)
+    for who in set(table.sole.tolist()) - {-1}:
+        own = np.flatnonzero(table.sole == who)
         rest = hidden.copy()
         rest[own] = False
-        others = np.setdiff1d(outside, own)
+        others = np.setdiff1d(outside, [*own.tolist(), *(cell for one, cell in parts if one == who)])
         down, up = extremes(table, rest, others)
         for cell in others[~protected(table, others, down, up, strict=strict)].tolist():
             found.add((tuple(own.tolist()), cell))
@@ -135,10 +148,28 @@ def test_insiders_are_those_of_brute_force(seed: int) -> None:
     assert said.insiders is not None
     failed = set(said.failed.tolist())
     found = {(tuple(own.tolist()), cell) for own, cells in said.insiders for cell in cells.tolist()}
-    assert {pair for pair in found if pair[1] not in failed} == brute(table, strict=strict)
+    parts = parts_of(table)
+    assert table.sole is not None
+    alone = {(own, cell) for own, cell in found if (int(table.sole[own[0]]), cell) not in parts}
+    assert {pair for pair in alone if pair[1] not in failed} == brute(table, strict=strict)
     if not failed:
         assert bool(said) == (not found)
     assert ("NOT PROTECTED" in said.summary()) == bool(failed or found)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_insiders_learn_of_others_what_those_counted_from_records_do(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    holdings, rule = bool(seed % 2), RECORD_RULES[seed % len(RECORD_RULES)]
+    frame = records(rng, (3, 3) if seed % 3 else (2, 2, 2), mean=1.6, holdings=holdings)
+    table = tabulated(frame, rule, holdings=holdings, top=4 if holdings else 5)
+    more = (table.status == 0) & (rng.random(len(table)) < 0.7)
+    table = table.but(status=np.where(more, SECONDARY, table.status).astype(np.uint8))
+    said = audit(table, singletons=True)
+    found = {(tuple(own.tolist()), cell) for own, cells in said.insiders or [] for cell in cells.tolist()}
+    failed = set(said.failed.tolist())
+    plain_ones = PlainInsiders(table, frame, rule).exposed(table.suppressed)
+    assert {pair for pair in found if pair[1] not in failed} == {pair for pair in plain_ones if pair[1] not in failed}
 
 
 def test_some_insiders_are_found() -> None:

@@ -70,6 +70,18 @@ class Witness(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Witnesses:
+    """Several witnesses, which all see every solution."""
+
+    every: list[Witness]
+
+    def show(self, starts: Ints, cells: Ints, deviations: Floats, scale: float) -> None:
+        """Show some solutions to all of them."""
+        for one in self.every:
+            one.show(starts, cells, deviations, scale)
+
+
 class Attacker:
     """An attacker who knows the published cells, the relations and the bounds.
 

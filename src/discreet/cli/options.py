@@ -332,6 +332,19 @@ class SearchFlags(Options):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class ProtectionFlags(Options):
+    """What of a table is protected besides the levels of unsafe cells, and what happens where that is impossible."""
+
+    protect_secondaries: bool = False
+    singletons: Annotated[bool | None, Parameter(negative="--no-singletons")] = None
+    sums: bool = False
+    strict: bool = False
+    partial: bool = False
+    no_rules: bool = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class LinkageOptions(Options):
     """How linkage and interval disclosure are taken."""
 
@@ -410,4 +423,5 @@ class Reading(Options):
 
 
 COLUMNS, TYPES, STUDY_COLUMNS = ColumnOptions(), TypeOptions(), StudyColumns()
-SEARCH, LINKAGE, CONSOLE, DETECT = SearchFlags(), LinkageOptions(), Console(), Reading()
+SEARCH, PROTECTION, LINKAGE, CONSOLE = SearchFlags(), ProtectionFlags(), LinkageOptions(), Console()
+DETECT = Reading()

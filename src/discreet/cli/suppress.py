@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from discreet.cli.options import CONSOLE, SEARCH, Console, Params, SearchFlags, documented_by, given_only
+from discreet.cli.options import (
+    CONSOLE,
+    PROTECTION,
+    SEARCH,
+    Console,
+    Params,
+    ProtectionFlags,
+    SearchFlags,
+    documented_by,
+    given_only,
+)
 from discreet.cli.printing import show, show_json, tell
 from discreet.errors import PARTIAL, InputError
 from discreet.tables.suppress import suppress as suppress_verb
@@ -32,11 +42,7 @@ def suppress(
     frozen: Path | None = None,
     prefer: Path | None = None,
     avoid: Path | None = None,
-    protect_secondaries: bool = False,
-    singletons: bool = False,
-    strict: bool = False,
-    partial: bool = False,
-    no_rules: bool = False,
+    protection: ProtectionFlags = PROTECTION,
     certificate: Path | None = None,
     evidence: Path | None = None,
     mark: str = "x",
@@ -94,15 +100,11 @@ def suppress(
             frozen=frozen,
             prefer=prefer,
             avoid=avoid,
-            protect_secondaries=protect_secondaries,
-            singletons=singletons,
-            strict=strict,
-            partial=partial,
-            no_rules=no_rules,
             certificate=certificate is not None,
             params=params,
             meta=meta,
             progress=report,
+            **protection.given(),
             **search.given(),
         )
         report("writing", 0.0)

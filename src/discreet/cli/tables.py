@@ -291,6 +291,7 @@ def describe_table(table: Table, files: Iterable[Path]) -> str:
         for name, text in words.items():
             found = int((table.rule >> RULES.index(name) & 1).sum())
             lines += entry("", f"{name}: {found:,} ({text})")
+        lines += _describe_insiders(table)
         fixed = int((table.status == FIXED).sum())
         if fixed:
             are = "is" if fixed == 1 else "are"
@@ -303,3 +304,22 @@ def describe_table(table: Table, files: Iterable[Path]) -> str:
     for path in files:
         lines += entry("Written", f"{path} (internal: not for publication)")
     return "\n".join(lines)
+
+
+def _describe_insiders(table: Table) -> list[str]:
+    """The sole contributors of a table in words, and the unsafe cells in which they and others have a part."""
+    import numpy as np
+
+    from discreet.attack.insiders import insiders_of
+    from discreet.data.checks import itemize
+
+    insiders = insiders_of(table)
+    if insiders is None or not len(insiders):
+        return []
+    asked = insiders.parts.down + insiders.parts.up + insiders.parts.width > 0
+    victims = np.unique(insiders.parts.cells[asked])
+    said = plural(len(insiders), "sole contributor")
+    if len(victims):
+        names, cells = itemize([table.name(int(cell)) for cell in victims]), plural(len(victims), "unsafe cell")
+        said += f"; without one of them what is left of {cells} is unsafe too: {names}"
+    return entry("Insiders", said)

@@ -177,7 +177,7 @@ def summarize_table(
         lines += entry("Bound", f"no pattern costs less than {_figure(bound['value'])}: {words}")
     if measures.get("changes") is not None:
         lines += entry("Previous", f"{measures['changes']:,} secondary cells differ from the previous pattern")
-    if measures.get("unprotected_count"):
+    if measures.get("unprotected_count") or measures.get("insider_victims"):
         lines += entry(
             "Partial", "some unsafe cells are NOT protected, as the verdict says; the record tells that much"
         )

@@ -64,8 +64,8 @@ class SuppressedTable:
 
     @property
     def partial(self) -> bool:
-        """Whether some unsafe cells are not protected."""
-        return len(self.unprotected) > 0
+        """Whether some unsafe cells are not protected, or not kept from sole contributors."""
+        return len(self.unprotected) > 0 or len(self.audit.victims) > 0
 
     def public(self, mark: str = MARK, *, kind: str | None = None) -> Any:
         """What may be published: the codes and the value of each cell, or the mark in its place.
@@ -210,12 +210,19 @@ class SuppressedTable:
         return f"SuppressedTable of {len(self.table):,} cells, {unsafe:,} unsafe, {len(self.secondary):,} secondary"
 
 
-def note_partial(table: Table, unprotected: NDArray[np.int64]) -> tuple[str, ...]:
+def note_partial(
+    table: Table, unprotected: NDArray[np.int64], victims: NDArray[np.int64] | tuple[int, ...] = ()
+) -> tuple[str, ...]:
     """What the steward is told of a partial release, and nobody else: which unsafe cells are not protected."""
-    if not len(unprotected):
-        return ()
-    names = "; ".join(table.name(int(cell)) for cell in unprotected)
-    return (f"partial: nothing protects {count(len(unprotected), 'unsafe cell')}: {names}",)
+    found = []
+    for cells, what in (
+        (unprotected, "nothing protects {}"),
+        (victims, "the others in {} cannot be kept from a sole contributor"),
+    ):
+        if len(cells):
+            names = "; ".join(table.name(int(cell)) for cell in cells)
+            found.append(f"partial: {what.format(count(len(cells), 'unsafe cell'))}: {names}")
+    return tuple(found)
 
 
 def table_files(

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 # The keywords that a configuration may hold.
 CONFIGURED = (
-    "method", "params", "cost", "time", "steps", "seed", "threads", "protect_secondaries", "singletons", "strict",
-    "partial", "no_rules",
+    "method", "params", "cost", "time", "steps", "seed", "threads", "protect_secondaries", "singletons", "sums",
+    "strict", "partial", "no_rules",
 )  # fmt: skip
 
 
@@ -30,7 +30,8 @@ def suppress(
     prefer: Any = None,
     avoid: Any = None,
     protect_secondaries: bool = False,
-    singletons: bool = False,
+    singletons: bool | None = None,
+    sums: bool = False,
     strict: bool = False,
     partial: bool = False,
     no_rules: bool = False,
@@ -57,7 +58,7 @@ def suppress(
         table says, if not given.
     config : path
         A TOML file with any of method, params, cost, time, steps, seed, threads, protect_secondaries, singletons,
-        strict, partial and no_rules; what the call gives wins.
+        sums, strict, partial and no_rules; what the call gives wins.
     time : float
         Seconds of search, 10 by default.
     steps : int
@@ -75,8 +76,12 @@ def suppress(
         Cells to spare: they cost a hundred times as much.
     protect_secondaries : bool
         Secondary cells must not be known exactly either.
-    singletons : bool
-        Protect also against sole contributors, who know their own cells.
+    singletons : bool, optional
+        Protect also against sole contributors, who know their own cells: by default where the table says who they are.
+        Without them the record says so.
+    sums : bool
+        Judge also the sums of suppressed cells that lines give away, by the rules the cells were judged by; a pattern
+        that gives away an unsafe sum is refused.
     strict : bool
         Levels must be exceeded, and not just reached.
     partial : bool
@@ -114,7 +119,8 @@ def suppress(
         prefer=prefer,
         avoid=avoid,
         protect_secondaries=protect_secondaries or said.get("protect_secondaries", False),
-        singletons=singletons or said.get("singletons", False),
+        singletons=said.get("singletons") if singletons is None else singletons,
+        sums=sums or said.get("sums", False),
         strict=strict or said.get("strict", False),
         partial=partial or said.get("partial", False),
         no_rules=no_rules or said.get("no_rules", False),

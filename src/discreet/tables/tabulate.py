@@ -148,6 +148,7 @@ def tabulate(
                 tops=cells.tops,
                 asked=cells.asked,
                 sole=cells.sole,
+                others=cells.others,
                 decimals=cells.decimals,
                 response=value,
                 rules={"negatives": negatives} if negatives else {},

@@ -7,7 +7,7 @@ the number and the largest of its contributions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -24,6 +24,7 @@ from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.asc import dimension_of
 from discreet.tabular.files.rda import Metadata
 from discreet.tabular.hierarchy import Hierarchy
+from discreet.tabular.others import Others, join, leave_out
 from discreet.tabular.relations import Places
 from discreet.tabular.table import decimals_of
 from discreet.text import count
@@ -127,6 +128,7 @@ class Cells:
     asked: Floats | None
     sole: Ints
     decimals: int | None
+    others: Others | None
 
 
 def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, complete: bool = False) -> Cells:
@@ -177,8 +179,55 @@ def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, co
         None if given.asked is None else np.concatenate([one[4] for one in found])[order],
         np.concatenate([one[5] for one in found])[order],
         decimals,
+        None,
     )
+    if given.holding is not None:
+        # A holding may take part in cells without being alone below them: nothing in the cells tells what it brings.
+        tallied = replace(tallied, others=_leave_out_soles(dimensions, given, tallied, units, keys[order], places))
     return _complete(tallied, keys[order], dimensions, places) if complete else tallied
+
+
+def _leave_out_soles(
+    dimensions: Sequence[Dimension], given: Contributions, cells: Cells, units: NDArray[Any], keys: Ints, places: Places
+) -> Others:
+    """What is left of each cell without the contributions of a holding that is alone in some other cell."""
+    assert given.holding is not None
+    is_sole = np.zeros(int(given.holding.max(initial=0)) + 1, dtype=np.bool_)
+    is_sole[cells.sole[cells.sole >= 0]] = True
+    top, scale = cells.tops.shape[1], 10.0 ** (cells.decimals or 0)
+    found = []
+    for rows, key in _views(dimensions, given.codes, places.strides):
+        place, owner = np.searchsorted(keys, key), given.holding[rows]
+        brought = _merge_holdings(place, owner, units[rows].astype(np.float64), None, None)[2]
+        weight = None if given.weight is None else given.weight[rows]
+        asked = None if given.asked is None else given.asked[rows]
+        place, owner, amount, weight, asked = _merge_holdings(place, owner, given.amount[rows], weight, asked)
+        tops = np.full((len(keys), top + 1), -np.inf)
+        largest(place, amount, len(keys), tops)
+        pair = np.flatnonzero(is_sole[owner] & (cells.sole[place] != owner))
+        cell = place[pair]
+        rest = leave_out(tops[cell], amount[pair])
+        left = None
+        if asked is not None:
+            first = np.full((len(keys), 2), -np.inf)
+            largest(place[asked], amount[asked], len(keys), first)
+            mine = np.where(asked[pair], amount[pair], np.nan)
+            left = _nothing_if_none(leave_out(first[cell], mine)[:, 0])
+        found.append(
+            Others(
+                owner[pair],
+                cell,
+                (cells.value[cell] * scale - brought[pair]) / scale,
+                cells.count[cell] - (1.0 if weight is None else weight[pair]),
+                _nothing_if_none(rest),
+                left,
+            )
+        )
+    return join(found)
+
+
+def _nothing_if_none(tops: Floats) -> Floats:
+    return np.where(np.isneginf(tops), 0.0, tops)
 
 
 def _units(given: Contributions) -> tuple[NDArray[Any], int | None]:
@@ -273,4 +322,5 @@ def _complete(cells: Cells, keys: Ints, dimensions: Sequence[Dimension], places:
         None if cells.asked is None else spread(cells.asked, 0.0),
         spread(cells.sole, -1),
         cells.decimals,
+        None if cells.others is None else replace(cells.others, cell=keys[cells.others.cell]),
     )

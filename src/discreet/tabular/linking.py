@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.data.checks import itemize
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
+from discreet.tabular.others import Others, join
 from discreet.tabular.relations import Part, Places, name_cell, relations_of
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, TOLERANCE, Table
 
@@ -68,6 +70,7 @@ def link(tables: Sequence[Table]) -> Table:
         tops=_optional(tables, "tops", first),
         asked=_optional(tables, "asked", first),
         sole=_optional(tables, "sole", first),
+        others=_others(tables, which),
         decimals=None if any(table.decimals is None for table in tables) else max(t.decimals or 0 for t in tables),
         response=tables[0].response,
         rules=tables[0].rules,
@@ -75,6 +78,20 @@ def link(tables: Sequence[Table]) -> Table:
         source="the linked tables",
         frames=tables[0].frames,
     )
+
+
+def _others(tables: Sequence[Table], which: NDArray[np.int64]) -> Others | None:
+    """What is left of the cells of all tables without sole contributors; a pair that several have once."""
+    starts = np.cumsum([0, *(len(table) for table in tables)])
+    held = [table.others for table in tables]
+    pairs = zip(held, starts, strict=False)
+    known = [replace(one, cell=which[one.cell + at]) for one, at in pairs if one is not None]
+    if len(known) < len(tables):
+        return None
+    joined = join(known)
+    kept = np.zeros(len(joined.who), dtype=np.bool_)
+    kept[np.unique(np.stack([joined.who, joined.cell]), axis=1, return_index=True)[1]] = True
+    return joined.only(kept)
 
 
 def _merge_dimensions(tables: Sequence[Table]) -> tuple[Dimension, ...]:

@@ -7,8 +7,9 @@ the cells it finds unsafe and the upper protection level of every cell. The form
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,24 @@ class Rule:
     name: str
     words: str
     judge: Callable[[Table], Verdict]
+
+
+def rules_of(parameters: Mapping[str, Any]) -> list[Rule]:
+    """The rules that a table was judged by, from the parameters it keeps of them."""
+    found = []
+    if "threshold" in parameters:
+        found.append(threshold(parameters["threshold"], parameters["range"]))
+    if "dominance" in parameters:
+        found.append(dominance(*parameters["dominance"]))
+    if "p" in parameters:
+        p, coalition = parameters["p"], parameters.get("coalition", 1)
+        rest = parameters.get("q")
+        found.append(p_percent(p, coalition) if rest is None else prior_posterior(p, rest, coalition))
+    if "request" in parameters:
+        found.append(request(parameters["request"]))
+    if "zeros" in parameters:
+        found.append(zeros(parameters["zeros"]))
+    return found
 
 
 def threshold(least: float, width: float) -> Rule:

@@ -16,6 +16,7 @@ from discreet.data.dataset import as_frame, frames_of
 from discreet.errors import InputError
 from discreet.tabular.aggregates import find_sole, read_aggregates, round_values, suggest_decimals
 from discreet.tabular.dimension import Dimension
+from discreet.tabular.others import Others
 from discreet.tabular.relations import CellsError, Part, Places, Relations, is_inside, name_cell, relations_of, whole
 from discreet.text import count
 
@@ -70,6 +71,9 @@ class Table:
         The largest contribution of one who asked for protection; None if nobody could.
     sole
         Who is the only contributor of a cell, as a number; −1 for other cells; None if not known.
+    others
+        What is left of cells without the contributions of those who are alone in some cell; where it follows from the
+        cells themselves, None.
     decimals
         Digits behind the decimal point of the values; None if they are not decimal.
     response
@@ -101,6 +105,7 @@ class Table:
     tops: Floats | None = None
     asked: Floats | None = None
     sole: NDArray[np.int64] | None = None
+    others: Others | None = None
     decimals: int | None = None
     response: str | None = None
     rules: Mapping[str, Any] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from discreet.text import silent
 
 if TYPE_CHECKING:
     from discreet.attack.attacker import Attacker, Reach
+    from discreet.attack.insiders import Insiders
     from discreet.attack.levels import Levels
     from discreet.tabular.table import Table
     from discreet.verification.certificate import Certificate
@@ -60,7 +61,8 @@ def audit(
     strict : bool
         A level must be exceeded, and not just reached.
     singletons : bool
-        Attack also as each sole contributor to a cell, who knows its value.
+        Attack also as each sole contributor to a cell, who knows its value: what is left to him of the others' part of
+        an unsafe cell must be what the rules ask for the cell without him.
     sums : bool
         Judge also the sums of suppressed cells that lines give away, by the rules the cells were judged by.
     certificate : bool
@@ -80,13 +82,14 @@ def audit(
     """
     import numpy as np
 
-    from discreet.attack.attacker import Attacker
+    from discreet.attack.attacker import Attacker, Witnesses
+    from discreet.attack.insiders import Touched, find_exposed
     from discreet.attack.levels import PROTECTED, PUBLISHED, levels_of, verdicts
     from discreet.attack.unpicking import unpick
     from discreet.tabular.files.formats import table_from
     from discreet.tabular.table import PRIMARY
     from discreet.verification.certificate import Certifier
-    from discreet.verification.disclosures import exposed_to, unsafe_sums
+    from discreet.verification.disclosures import unsafe_sums
     from discreet.verification.pattern import apply_pattern, centre_of
     from discreet.verification.verdict import Audit
 
@@ -115,12 +118,14 @@ def audit(
     attacker = Attacker(held, hidden, centre, whole=True)
     cells = attacker.cells
     certifier = Certifier(held, hidden, wanted)
+    known = _find_insiders(held) if singletons else None
+    touched = Touched(known, wanted) if known is not None and len(known) else None
     tell("attacking", 0.0)
     reach = attacker.reach(
         wanted.seek_down[cells],
         wanted.seek_up[cells],
-        keep=certificate or singletons,
-        witness=None if certificate and not secondaries else certifier,
+        keep=certificate,
+        witness=Witnesses(([] if certificate and not secondaries else [certifier]) + ([touched] if touched else [])),
         tell=lambda part: tell("attacking", part),
     )
     extremes, verdict = reach, verdicts(held, wanted, cells, reach.down, reach.up)
@@ -145,9 +150,13 @@ def audit(
         certified = certified | np.isin(cells, more.exactly)
         proof = None if proof is None else proof.joined(more)
     insiders = None
-    if singletons:
+    if known is not None:
         tell("insiders", 0.0)
-        insiders = exposed_to(held, hidden, reach, wanted)
+        safe = cells[(verdict == PROTECTED) & (held.status[cells] == PRIMARY)]
+        doubtful = {} if touched is None else touched.doubtful(safe)
+        insiders = [
+            (known.known[one], asked.cells) for one, asked in find_exposed(known, hidden, doubtful, strict=strict)
+        ]
     # Unsafe cells that are published stand at their value.
     published = np.flatnonzero(bare)
     every = np.concatenate([cells, published])
@@ -173,6 +182,19 @@ def audit(
         certified=np.concatenate([certified & (verdict == PROTECTED), nothing > 0])[order],
         notes=(*held.notes, *notes),
     )
+
+
+def _find_insiders(table: Table) -> Insiders:
+    """The sole contributors of a table that says who they are."""
+    from discreet.attack.insiders import insiders_of
+
+    found = insiders_of(table)
+    if found is None:
+        raise InputError(
+            f"{table.source} does not say how many contribute to each cell, so nobody knows who is alone in one; make "
+            "it with tabulate, or leave singletons out"
+        )
+    return found
 
 
 def _look_again(

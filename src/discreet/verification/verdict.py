@@ -14,7 +14,7 @@ from discreet.attack.levels import EXPOSED, NARROW, PROTECTED, PUBLISHED, UNJUDG
 from discreet.data.checks import itemize
 from discreet.data.dataset import as_frame
 from discreet.tabular.table import PRIMARY, SECONDARY, STATUSES, Table
-from discreet.text import entry
+from discreet.text import count, entry
 from discreet.verification.certificate import Certificate
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,10 @@ class Audit:
     eliminated
         Suppressed cells that follow from the published ones by subtraction alone.
     insiders
-        Cells that a sole contributor knows, with those it can then work out too closely; None if not looked at.
+        Cells of which somebody is the sole contributor, with those of whose others he can then learn too much; None if
+        not looked at.
+    victims
+        Cells that were given up to sole contributors, since nothing can keep them.
     sums
         Relations that give away an unsafe sum, with its suppressed cells; None if not looked at.
     certificate
@@ -65,6 +68,7 @@ class Audit:
     eliminated: Ints
     strict: bool = False
     insiders: list[tuple[Ints, Ints]] | None = None
+    victims: tuple[int, ...] = ()
     sums: list[tuple[int, Ints]] | None = None
     certificate: Certificate | None = None
     certified: NDArray[np.bool_] | None = None
@@ -78,7 +82,7 @@ class Audit:
     @property
     def passed(self) -> bool:
         """Whether everything that was judged is protected."""
-        return not len(self.failed) and not self.insiders and not self.sums
+        return not len(self.failed) and not self.insiders and not self.victims and not self.sums
 
     def __bool__(self) -> bool:
         return self.passed
@@ -163,8 +167,7 @@ class Audit:
         else:
             lines += entry("Verdict", self._protected(said["judged"]))
         lines += entry("Elimination", _count(len(self.eliminated), "follows", "follow") + " by subtraction alone")
-        if self.insiders is not None:
-            lines += entry("Insiders", self._insiders())
+        lines += entry("Insiders", self._insiders())
         if self.sums is not None:
             lines += entry("Sums", self._sums())
         if self.certificate is not None:
@@ -186,11 +189,20 @@ class Audit:
         return f"protected: {cells} {level} its level" + (f"; {by_solver:,} by solver only" if by_solver else "")
 
     def _insiders(self) -> str:
-        if not self.insiders:
-            return "no sole contributor to a cell can work out another's too closely"
-        names = itemize([self.table.name(int(known[0])) for known, _ in self.insiders])
-        many = f"{len(self.insiders):,} sole contributors"
-        return f"NOT PROTECTED: {many} can work out others' cells too closely: those in {names}"
+        if self.insiders is None:
+            return "sole contributors not judged"
+        if self.insiders:
+            exposed = np.unique(np.concatenate([cells for _, cells in self.insiders]))
+            names = itemize([self.table.name(int(cell)) for cell in exposed])
+            own = itemize([self.table.name(int(known[0])) for known, _ in self.insiders])
+            return (
+                f"NOT PROTECTED: {count(len(self.insiders), 'sole contributor')} can learn too much of the others in "
+                f"{count(len(exposed), 'unsafe cell')}: {names}; from their own cells such as {own}"
+            )
+        if self.victims:
+            names = itemize([self.table.name(cell) for cell in self.victims])
+            return f"NOT kept from sole contributors: the others in {count(len(self.victims), 'unsafe cell')}: {names}"
+        return "no sole contributor to a cell can learn too much of the others in an unsafe one"
 
     def _sums(self) -> str:
         if not self.sums:

@@ -17,6 +17,7 @@ from discreet.tabular.files import own
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.relations import build_relations
 from discreet.tabular.table import RULES, Table
+from random_tables import random_table
 
 CANARY = "7316094825"
 REGION = Dimension(
@@ -114,8 +115,29 @@ def test_the_metadata_say_first_that_the_file_is_internal(tmp_path: Path) -> Non
     said = json.loads(files[tmp_path / "a.table.json"])
     assert list(said.items())[:2] == [
         ("internal", "holds confidential values; not for publication"),
-        ("schema", "discreet/table/1"),
+        ("schema", "discreet/table/2"),
     ]
+
+
+def test_a_file_of_the_first_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for name, content in own.render(linked(), path).items():
+        name.write_bytes(content.replace(b"discreet/table/2", b"discreet/table/1"))
+    assert np.array_equal(own.read(path).value, linked().value)
+
+
+def test_what_is_left_without_a_holding_comes_back(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    for seed, suffix in enumerate((".csv", ".parquet")):
+        table = random_table(rng, [3, 3], holdings=True, linked=bool(seed))
+        assert table.others is not None
+        path = tmp_path / f"a{suffix}"
+        for name, content in own.render(table, path).items():
+            name.write_bytes(content)
+        again = own.read(path).others
+        assert again is not None
+        for column in ("who", "cell", "value", "count", "tops"):
+            assert np.array_equal(getattr(again, column), getattr(table.others, column))
 
 
 def test_the_columns(tmp_path: Path) -> None:

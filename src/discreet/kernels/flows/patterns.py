@@ -29,13 +29,19 @@ from discreet.kernels.sorting import stable_order
 
 
 class Requirements(NamedTuple):
-    """What must be protected: cells, sides and levels; and the requirements of each cell up and down, −1 if none."""
+    """What must be protected: cells, sides and levels; and the requirements of each cell up and down, −1 if none.
+
+    A requirement may stand in the eyes of somebody who knows some cells: these do not move for it.
+    """
 
     cell: Ints
     side: Ints
     level: Floats
     up: Ints
     down: Ints
+    eyes: Ints  # requirement: in whose eyes; −1 in everybody's
+    starts: Ints  # who knows: starts[eyes] to starts[eyes + 1] of …
+    known: Ints  # … these cells
 
 
 class Pattern(NamedTuple):
@@ -102,6 +108,7 @@ def protect(
             continue
         level = requirements.level[index]
         short = level - shortfall(level, tolerance)
+        prices, insides = hold(requirements, pattern, index)
         # What is suppressed already is a small part of the graph: whether it is enough is soon known.
         amount, count = enough(
             graph, room, pattern.inside, requirements.cell[index], requirements.side[index], level, tolerance
@@ -117,6 +124,7 @@ def protect(
             level,
             tolerance,
         )
+        release(requirements, pattern, index, prices, insides)
         if amount < short:
             forget(room, count)
             failed += 1
@@ -129,6 +137,29 @@ def protect(
         _prove_others(graph, room, requirements, pattern, index, count, tolerance)
         forget(room, count)
     return failed
+
+
+@helper
+def hold(requirements: Requirements, pattern: Pattern, index: int) -> tuple[Floats, Floats]:
+    """Let the cells stay that are known in the eyes in which a requirement stands; give what their moves cost."""
+    view = requirements.eyes[index]
+    if view < 0:
+        return np.empty(0), np.empty(0)
+    begin, end = requirements.starts[view], requirements.starts[view + 1]
+    prices, insides = np.empty(end - begin), np.empty(end - begin)
+    for i in range(begin, end):
+        cell = requirements.known[i]
+        prices[i - begin], insides[i - begin] = pattern.price[cell], pattern.inside[cell]
+        pattern.price[cell], pattern.inside[cell] = np.inf, np.inf
+    return prices, insides
+
+
+@helper
+def release(requirements: Requirements, pattern: Pattern, index: int, prices: Floats, insides: Floats) -> None:
+    """Let the cells move again that `hold` held."""
+    for i in range(prices.size):
+        cell = requirements.known[requirements.starts[requirements.eyes[index]] + i]
+        pattern.price[cell], pattern.inside[cell] = prices[i], insides[i]
 
 
 @helper
@@ -255,9 +286,11 @@ def clean(
         for i in range(count):
             index = users[i]
             level = requirements.level[index]
+            prices, insides = hold(requirements, pattern, index)
             amount, moved = enough(
                 graph, room, pattern.inside, requirements.cell[index], requirements.side[index], level, tolerance
             )
+            release(requirements, pattern, index, prices, insides)
             forget(room, moved)
             if amount < level - shortfall(level, tolerance):
                 pattern.witness[cell] = index
@@ -271,9 +304,11 @@ def clean(
             if is_full(pattern):
                 whole = False
                 break
+            prices, insides = hold(requirements, pattern, index)
             _, moved = least_cost(
                 graph, room, pattern.inside, True, requirements.cell[index], requirements.side[index], level, tolerance
             )
+            release(requirements, pattern, index, prices, insides)
             _certify(room, pattern, index, moved, tolerance)
             # What proves one requirement proves many of the others that lost the cell.
             _prove_others(graph, room, requirements, pattern, index, moved, tolerance)
@@ -355,7 +390,14 @@ def smallest_pattern() -> tuple[Graph, Room, Requirements, Pattern]:
     nothing = np.zeros(3, np.int64)
     graph = graph_of(nothing, np.ones(3, np.int64), np.full(3, -5.0), np.full(3, 5.0), 2)
     requirements = Requirements(
-        np.zeros(1, np.int64), np.ones(1, np.int64), np.ones(1), np.array([0, -1, -1]), np.full(3, -1)
+        np.zeros(1, np.int64),
+        np.ones(1, np.int64),
+        np.ones(1),
+        np.array([0, -1, -1]),
+        np.full(3, -1),
+        np.full(1, -1),
+        np.zeros(1, np.int64),
+        np.zeros(0, np.int64),
     )
     primary = np.array([True, False, False])
     pattern = Pattern(

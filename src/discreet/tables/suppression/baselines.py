@@ -41,6 +41,7 @@ def marginal(pattern: Pattern) -> Bools:
     suppressed = problem.primary.copy()
     for number in range(2 * ROUNDS):
         left = find_open(problem, suppressed)
+        left = left[problem.outside[left]]
         if not len(left):
             break
         new = _margins(problem, suppressed, problem.cell[left], whole=number >= ROUNDS)
@@ -101,8 +102,7 @@ def hypercube(pattern: Pattern) -> Bools:
     problem = pattern.problem
     suppressed = problem.primary.copy()
     level = np.zeros((2, len(problem)))
-    level[0, problem.cell[problem.side > 0]] = problem.level[problem.side > 0]
-    level[1, problem.cell[problem.side < 0]] = problem.level[problem.side < 0]
+    level[1], level[0] = problem.by_side()
     grid = grid_of(problem.table)
     done = np.zeros((2, len(problem)), dtype=np.bool_)
     if grid is not None:
@@ -120,7 +120,7 @@ def hypercube(pattern: Pattern) -> Bools:
                     done[1, column] |= one[1] >= down
                 if done[:, column].all():
                     break
-    left = np.flatnonzero(~done[np.where(problem.side > 0, 0, 1), problem.cell])
+    left = np.flatnonzero(~done[np.where(problem.side > 0, 0, 1), problem.cell] | ~problem.outside)
     pattern.start(suppressed)
     pattern.protect(left[np.argsort(-problem.level[left], kind="stable")])
     return pattern.suppressed

@@ -34,8 +34,6 @@ class Boxing(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         cells, n = problem.system.cells, len(problem.table)
-        self._up, self._down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-        self._up[cells], self._down[cells] = problem.requirements_by_column()
         self._weight = np.zeros(n)
         self._weight[cells] = problem.weight
         self._number = np.full(n, -1, dtype=np.int64)
@@ -53,6 +51,18 @@ class Boxing(ABC):
         able : array of bool, optional
             Which columns may be in a box.
         """
+        views = self.problem.view[order]
+        # In the eyes of everybody first, then of one insider after the other, in whose boxes his own cells are not.
+        for view in np.unique(views).tolist():
+            allowed = able
+            if view >= 0:
+                allowed = np.ones(len(self.problem), dtype=np.bool_) if able is None else able.copy()
+                allowed[self.problem.known[view]] = False
+            self._protect(suppressed, certificates, order[views == view], allowed, view)
+
+    def _protect(
+        self, suppressed: Bools, certificates: Certificates, order: Ints, able: Bools | None, view: int
+    ) -> None:
         problem = self.problem
         cells, n = problem.system.cells, len(problem.table)
         lo, hi, hidden = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.bool_)
@@ -63,7 +73,7 @@ class Boxing(ABC):
         by = np.where(certificates.number >= 0, np.iinfo(np.int64).max, -1)
         starts, found = self._boxes(
             Cells(lo, hi, hidden),
-            Requirements(cells[problem.cell], problem.side, problem.level, self._up, self._down, order, by),
+            Requirements(cells[problem.cell], problem.side, problem.level, *self._by_cell(view), order, by),
         )
         suppressed |= hidden[cells]
         bounds = starts.tolist()
@@ -74,6 +84,15 @@ class Boxing(ABC):
                 box = int(by[requirements[0]])
                 columns = self._number[found[bounds[box] : bounds[box + 1]]]
                 certificates.add(columns[~problem.primary[columns]], requirements)
+
+    def _by_cell(self, view: int) -> tuple[Ints, Ints]:
+        """The requirements of each cell of the table in some eyes, up and down; −1 where there is none."""
+        problem, n = self.problem, len(self.problem.table)
+        up, down = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        for side, index in ((1, up), (-1, down)):
+            mine = np.flatnonzero((problem.side == side) & (problem.view == view))
+            index[problem.system.cells[problem.cell[mine]]] = mine
+        return up, down
 
     @abstractmethod
     def _boxes(self, cells: Cells, requirements: Requirements) -> tuple[Ints, Ints]:

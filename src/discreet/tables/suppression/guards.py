@@ -1,7 +1,4 @@
-"""What is asked beyond the levels of unsafe cells: sole contributors kept at bay, secondary cells not given away.
-
-Both are looked for in a pattern that protects, and mended by further cells until nothing is found.
-"""
+"""Secondary cells that nobody may know either: looked for in a pattern that protects, and mended by further cells."""
 
 from __future__ import annotations
 
@@ -22,41 +19,30 @@ def with_status(table: Table, hidden: Bools) -> Table:
     return table.but(status=status.astype(np.uint8))
 
 
-def guard(
-    table: Table, hidden: Bools, *, strict: bool, frozen: Ints | None, singletons: bool, secondaries: bool
-) -> Bools:
-    """Suppress more, until no sole contributor and nobody else knows a cell too closely.
-
-    To who knows a cell it is as good as published: what that contributor could then work out is protected by moves of
-    other cells.
+def guard_secondaries(table: Table, hidden: Bools, *, strict: bool, frozen: Ints | None) -> Bools:
+    """Suppress more, until nobody knows a secondary cell exactly.
 
     Parameters
     ----------
     table : Table
         The table with its unsafe cells.
     hidden : array of bool
-        A pattern that protects these against outsiders, over the cells.
+        A pattern that protects these, over the cells.
     strict : bool
         Whether levels must be exceeded.
     frozen : array of int, optional
         Cells that must be published.
-    singletons : bool
-        Whether sole contributors are looked at.
-    secondaries : bool
-        Whether secondary cells must not be known exactly either.
     """
     pattern = hidden.copy()
     for _ in range(ROUNDS):
-        found = audit(with_status(table, pattern), strict=strict, singletons=singletons, secondaries=secondaries)
+        found = audit(with_status(table, pattern), strict=strict, singletons=False, secondaries=True).failed
         before = int(pattern.sum())
-        wanted: list[tuple[Ints | None, Ints]] = [(None, found.failed)] if len(found.failed) else []
-        wanted += found.insiders or []
-        for known, cells in wanted:
-            problem = problem_of(_demanding(table, cells), strict=strict, frozen=frozen, blocked=known)
+        if len(found):
+            problem = problem_of(_demanding(table, found), strict=strict, frozen=frozen)
             for part in problem.components():
                 wider = pattern_of(part)
                 wider.start(pattern[part.system.cells])
-                wider.protect(np.flatnonzero(np.isin(part.system.cells[part.cell], cells)))
+                wider.protect(np.flatnonzero(np.isin(part.system.cells[part.cell], found)))
                 pattern[part.system.cells] |= wider.suppressed
         if int(pattern.sum()) == before:
             break
@@ -85,7 +71,7 @@ def find_given_away(table: Table, frozen: Ints | None, *, strict: bool) -> Ints:
         hidden[frozen] = False
     hidden |= primary
     while True:
-        failed = audit(with_status(table, hidden), secondaries=True, strict=strict).failed
+        failed = audit(with_status(table, hidden), secondaries=True, singletons=False, strict=strict).failed
         failed = failed[~primary[failed]]
         if not len(failed):
             return np.flatnonzero(~hidden).astype(np.int64)

@@ -42,7 +42,13 @@ class NetworkPattern:
         self._fresh = self._graph.arcs.copy(), self._graph.places.copy(), self._graph.ends.copy()
         self._room = room_for(self._graph)
         self._requirements = patterns.Requirements(
-            problem.cell, problem.side, problem.level, *problem.requirements_by_column()
+            problem.cell,
+            problem.side,
+            problem.level,
+            *problem.requirements_by_column(),
+            problem.view,
+            np.cumsum([0, *(len(known) for known in problem.known)]).astype(np.int64),
+            np.concatenate([np.empty(0, dtype=np.int64), *problem.known]),
         )
         room = np.concatenate([system.hi, -system.lo])
         largest = float(room[np.isfinite(room)].max(initial=1.0))

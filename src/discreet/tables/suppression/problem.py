@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.attack.attacker import Attacker
 from discreet.attack.levels import levels_of, slack_of
@@ -15,6 +17,7 @@ from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_un
 from discreet.tabular.table import FIXED, PRIMARY, Table
 
 BEYOND = 1e-7
+NOTHING = np.empty(0, dtype=np.int64)
 
 
 class SizeClasses(NamedTuple):
@@ -56,6 +59,10 @@ class Problem:
         might have had.
     ranged, width
         Columns with such a range, and how far each must be able to move up and down together.
+    view
+        In whose eyes each requirement stands: −1 for everybody, else an insider, by the place in `known`.
+    known
+        For each insider with requirements the columns that he knows: in his eyes they do not move.
     """
 
     table: Table
@@ -69,6 +76,8 @@ class Problem:
     needed: Floats
     ranged: Ints
     width: Floats
+    view: Ints
+    known: tuple[Ints, ...] = ()
 
     def __len__(self) -> int:
         return len(self.system)
@@ -127,7 +136,18 @@ class Problem:
             needed=self.needed[requirements],
             ranged=self.ranged[ranges],
             width=self.width[ranges],
+            view=self.view[requirements],
         )
+
+    @property
+    def outside(self) -> Bools:
+        """Which requirements are those of everybody, and not of an insider."""
+        return self.view < 0
+
+    def fixed(self, requirement: int) -> Ints:
+        """The columns that do not move in the eyes in which a requirement stands."""
+        view = int(self.view[requirement])
+        return NOTHING if view < 0 else self.known[view]
 
     def any_split(self) -> Problem:
         """What every pattern must do however ranges are split: requirements of what is needed, and the ranges."""
@@ -151,7 +171,8 @@ class Problem:
         level_down[at], level_up[at] = divide(need_down[at], need_up[at], self.width[ranges], down, up, slack)
         every = (level_down, level_up, need_down, need_up)
         cell, side, level, needed = _list_requirements(columns, *(amounts[columns] for amounts in every))
-        return replace(self, cell=cell, side=side, level=level, needed=needed)
+        view = np.full(len(cell), -1, dtype=np.int64)
+        return replace(self, cell=cell, side=side, level=level, needed=needed, view=view, known=())
 
     @property
     def least_width(self) -> Floats:
@@ -159,18 +180,19 @@ class Problem:
         return np.asarray(self.width - _slack(self.table, self.system.cells[self.ranged], self.width, self.scale) / 2)
 
     def requirements_by_column(self) -> tuple[Ints, Ints]:
-        """The requirement of each column upwards, and downwards; −1 where there is none."""
+        """The requirement of each column up and down, but for those in the eyes of insiders; −1 where there is none."""
         up, down = np.full(len(self), -1, dtype=np.int64), np.full(len(self), -1, dtype=np.int64)
         for side, index in ((1, up), (-1, down)):
-            mine = np.flatnonzero(self.side == side)
+            mine = np.flatnonzero((self.side == side) & self.outside)
             index[self.cell[mine]] = mine
         return up, down
 
     def by_side(self) -> tuple[Floats, Floats]:
-        """The levels down and up of each column; 0 where there is no requirement."""
+        """The levels down and up of each column, not in the eyes of insiders; 0 where there is no requirement."""
         down, up = np.zeros(len(self)), np.zeros(len(self))
         for side, levels in ((-1, down), (1, up)):
-            levels[self.cell[self.side == side]] = self.level[self.side == side]
+            mine = (self.side == side) & self.outside
+            levels[self.cell[mine]] = self.level[mine]
         return down, up
 
     def part(self, columns: Bools) -> Problem:
@@ -189,6 +211,8 @@ class Problem:
             self.needed[kept],
             number[self.ranged[wide]].astype(np.int64),
             self.width[wide],
+            self.view[kept],
+            tuple(number[known[columns[known]]].astype(np.int64) for known in self.known),
         )
 
 
@@ -197,7 +221,6 @@ def problem_of(
     *,
     strict: bool = False,
     frozen: Ints | None = None,
-    blocked: Ints | None = None,
     settle: bool = True,
 ) -> Problem:
     """The problem of a table with its primary cells.
@@ -214,8 +237,6 @@ def problem_of(
         Whether levels must be exceeded.
     frozen : array of int, optional
         Further cells that must be published.
-    blocked : array of int, optional
-        Cells that cannot move, unsafe or not: somebody knows them. Nothing is asked of them.
     settle : bool
         Whether to see that ranges are split in a way that can be had, which attacks the table; if not, `settle_ranges`
         does.
@@ -224,8 +245,6 @@ def problem_of(
     able = primary | (table.status != FIXED)
     if frozen is not None:
         able[frozen] = primary[frozen]
-    if blocked is not None:
-        able[blocked] = False
     # What cannot move protects nothing.
     able &= primary | (table.upper > table.lower)
     scale = 1.0 if table.decimals is None else 10.0**table.decimals
@@ -263,10 +282,60 @@ def problem_of(
         needed,
         columns[wide].astype(np.int64),
         width[wide],
+        np.full(len(cell), -1, dtype=np.int64),
     )
     if settle and len(problem.ranged):
         problem, _ = settle_ranges(problem, problem.system.cells[problem.ranged])
     return problem
+
+
+def add_views(problem: Problem, views: Sequence[View], *, strict: bool) -> Problem:
+    """The problem with further requirements, each in the eyes of somebody who knows some cells.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, its ranges settled.
+    views : sequence of View
+        What each of them knows, and what is asked in his eyes.
+    strict : bool
+        Whether levels must be exceeded.
+    """
+    table, system, scale = problem.table, problem.system, problem.scale
+    every: list[tuple[NDArray[Any], ...]] = [(problem.cell, problem.side, problem.level, problem.needed, problem.view)]
+    known = list(problem.known)
+    for one in views:
+        columns = np.searchsorted(system.cells, one.cells)
+        down, up, width = one.down, one.up, one.width
+        bare = down + up == 0
+        beyond = np.where(strict & ~bare, BEYOND * np.maximum(1.0, np.abs(table.value[one.cells])), 0.0)
+        down, up, width = (to_units(amounts, scale) for amounts in (down + beyond, up + beyond, width))
+        below, above = to_units(one.below, scale), to_units(one.above, scale)
+        slack = _slack(table, one.cells, width, scale)
+        # How a range is divided is the best guess; what is proven of all patterns must not rest on it.
+        most_down, most_up = divide(down, up, width, below, above, slack)
+        cell, side, level, needed = _list_requirements(columns, most_down, most_up, down, up)
+        every.append((cell, side, level, needed, np.full(len(cell), len(known))))
+        inside = np.searchsorted(system.cells, one.known)
+        there = inside < len(system)
+        there[there] = system.cells[inside[there]] == one.known[there]
+        known.append(inside[there].astype(np.int64))
+    cell, side, level, needed, view = (np.concatenate(column) for column in zip(*every, strict=True))
+    return replace(
+        problem, cell=cell, side=side, level=level, needed=needed, view=view.astype(np.int64), known=tuple(known)
+    )
+
+
+class View(NamedTuple):
+    """What somebody knows, and what is asked of cells in his eyes; amounts in the units of the table."""
+
+    known: Ints  # cells of the table
+    cells: Ints
+    down: Floats
+    up: Floats
+    width: Floats
+    below: Floats  # how far down and up each can go, if all is suppressed that may be
+    above: Floats
 
 
 def divide(

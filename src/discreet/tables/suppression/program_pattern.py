@@ -22,7 +22,7 @@ from discreet.solvers.tolerances import MOVED
 from discreet.tables.suppression.boxes import Boxes, Branches
 from discreet.tables.suppression.certificates import Certificates, pack, unpack
 from discreet.tables.suppression.lattice import LatticeProver, lattice_of
-from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, SizeClasses
+from discreet.tables.suppression.problem import NOTHING, SIZE_CLASSES, Problem, SizeClasses
 from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver
 
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
@@ -83,6 +83,7 @@ class LinearProgramPattern:
         self.problem, self.sizes = problem, sizes
         n = len(problem)
         self._up, self._down = problem.requirements_by_column()
+        self._inside = np.flatnonzero(~problem.outside)
         self._targeted = np.flatnonzero((self._up >= 0) | (self._down >= 0))
         self._side = np.where(np.arange(n) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
         weights = problem.weight[problem.weight > 0]
@@ -300,6 +301,10 @@ class LinearProgramPattern:
         problem = self.problem
         self.solved += 1
         amount = float(problem.side[requirement] * problem.level[requirement])
+        fixed = problem.fixed(requirement)
+        if len(fixed):
+            price = price.copy()
+            price[fixed] = np.inf
         what = (price, int(problem.cell[requirement]), amount, self._targets(), bonus * self._typical_weight)
         is_first = bool((self._certificates.number < 0).all())
         found = prover.cheapest(*what)
@@ -365,7 +370,20 @@ class LinearProgramPattern:
                 is_enough = side * reach >= (1 - LACKING) * problem.level[one]
                 is_open = (one >= 0) & (self._certificates.number[one] < 0)
                 found.append(one[is_open & is_enough & (side * reach > 0)])
+            found.append(self._protected_from_insiders(columns, reach))
         return np.unique(np.concatenate(found))
+
+    def _protected_from_insiders(self, columns: Ints, reach: Floats) -> Ints:
+        """The open requirements in the eyes of insiders that moves protect: those who know none of what moves."""
+        problem = self.problem
+        mine = self._inside[self._certificates.number[self._inside] < 0]
+        if not len(mine):
+            return mine
+        moved, far = np.zeros(len(problem), dtype=np.bool_), np.zeros(len(problem))
+        moved[columns], far[columns] = True, reach
+        there = problem.side[mine] * far[problem.cell[mine]]
+        mine = mine[(there > 0) & (there >= (1 - LACKING) * problem.level[mine])]
+        return mine[[not moved[problem.fixed(requirement)].any() for requirement in mine.tolist()]]
 
     # Protecting anew.
 
@@ -464,7 +482,10 @@ class LinearProgramPattern:
                 self._certificates.restore(before)
                 if prover.dual_ray is not None:
                     amount = float(self.problem.side[requirement] * self.problem.level[requirement])
-                    self._cuts.add(prover.dual_ray, int(self.problem.cell[requirement]), amount, self._suppressed)
+                    able = self._suppressed.copy()
+                    able[self.problem.fixed(requirement)] = False
+                    what = int(self.problem.cell[requirement]), amount, able, self.problem.fixed(requirement)
+                    self._cuts.add(prover.dual_ray, *what)
                 self._suppressed[cell] = True
                 self._witness[cell] = requirement
                 return False
@@ -573,8 +594,11 @@ class Cuts:
     def __len__(self) -> int:
         return len(self._columns)
 
-    def add(self, prices: Floats, cell: int, amount: float, suppressed: Bools) -> bool:
-        """Add the cut that prices of relations make for a cell that is to move by an amount; whether it is one."""
+    def add(self, prices: Floats, cell: int, amount: float, suppressed: Bools, fixed: Ints = NOTHING) -> bool:
+        """Add the cut that prices of relations make for a cell that is to move by an amount; whether it is one.
+
+        Columns that are fixed add nothing to it.
+        """
         system = self.system
         turned = np.bincount(self._entries, prices[system.by_rows] * system.by_coefficients, len(system))
         turned[np.abs(turned) <= 1e-9 * np.abs(turned).max(initial=0.0)] = 0.0
@@ -583,6 +607,7 @@ class Cuts:
             turned, wanted = -turned, -wanted
         if wanted <= 0:
             return False
+        turned[fixed] = 0.0
         columns = np.flatnonzero(turned)
         columns = columns[columns != cell]
         along = turned[columns]

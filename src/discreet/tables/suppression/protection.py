@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.attack.insiders import insiders_of
 from discreet.attack.levels import UNJUDGED
 from discreet.attack.system import Bools, Floats, Ints
 from discreet.data.attributes import read_attribute
@@ -27,9 +28,11 @@ from discreet.running import CheckpointFile, SearchOptions, describe_search, run
 from discreet.tables.manual import read_cells
 from discreet.tables.primary import COSTS, costs
 from discreet.tables.suppression.components import Components
-from discreet.tables.suppression.guards import find_given_away, guard, with_status
+from discreet.tables.suppression.guards import find_given_away, guard_secondaries, with_status
+from discreet.tables.suppression.insiders import GuardedSearch, Watch
 from discreet.tables.suppression.problem import Problem, problem_of, settle_ranges
 from discreet.tables.suppression.warm_up import warm_up
+from discreet.tabular.contributors import sole_contributors
 from discreet.tabular.files.formats import table_from
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
@@ -52,7 +55,8 @@ class Request:
     prefer: Any = None
     avoid: Any = None
     protect_secondaries: bool = False
-    singletons: bool = False
+    singletons: bool | None = None
+    sums: bool = False
     strict: bool = False
     partial: bool = False
     no_rules: bool = False
@@ -102,21 +106,24 @@ def suppress_cells(
     if len(lost) and not request.partial:
         raise PromiseNotKept(_explain_unprotectable(table, lost))
     problem = problem.without(lost)
+    watch = _watch(table, problem, lost, request)
     begin_with = None if previous is None else previous[problem.system.cells]
-    process = Components(method, problem, options.seed, begin_with, options.threads)
-    file = None if checkpoint is None else _keep_in(Path(checkpoint), problem, begin_with, request, options)
+    how = options.seed, begin_with, options.threads
+    process: Components | GuardedSearch = (
+        Components(method, problem, *how) if watch is None else GuardedSearch(method, problem, watch, *how)
+    )
+    file = None if checkpoint is None else _keep_in(Path(checkpoint), problem, watch, begin_with, request, options)
     outcome = run(process, options, tell=lambda part: tell("searching", part), checkpoint=file)
 
     tell("guarding", 0.0)
     hidden = np.zeros(len(table), dtype=np.bool_)
     hidden[problem.system.cells] = process.pattern()
-    if request.singletons or request.protect_secondaries:
-        asked = {"singletons": request.singletons, "secondaries": request.protect_secondaries}
-        hidden = guard(_drop_unprotectable(table, lost), hidden, strict=request.strict, frozen=frozen, **asked)
+    if request.protect_secondaries:
+        hidden = guard_secondaries(_drop_unprotectable(table, lost), hidden, strict=request.strict, frozen=frozen)
 
     tell("auditing", 0.0)
     released = with_status(table, hidden)
-    verdict = _judge(table, released, hidden, lost, request, progress)
+    verdict = _judge(table, released, hidden, lost, watch, request, progress)
     secondary = np.flatnonzero(released.status == SECONDARY)
     able = problem.system.cells[~problem.primary]
     bound = describe_bound(process.bound, cost[able], table.cost[able], float(cost[secondary].sum()))
@@ -126,7 +133,10 @@ def suppress_cells(
     unprotected = verdict.failed
     read = tuple(Path(one) for one in (given, request.previous, request.meta) if isinstance(one, str | Path))
     released = released.but(cost=cost)
-    account = _account(released, secondary, verdict, bound, outcome, request, options.seed, unprotected, changes, read)
+    victims = np.empty(0, dtype=np.int64) if watch is None else watch.victims
+    account = _account(
+        released, secondary, verdict, bound, outcome, request, options.seed, unprotected, victims, changes, read
+    )
     total = float(cost[secondary].sum())
     return SuppressedTable(released, secondary, total, verdict, bound, outcome.trace, account, read, unprotected)
 
@@ -199,19 +209,51 @@ def _read_costs(table: Table, given: Any, name: str) -> Floats:
 
 
 def _keep_in(
-    path: Path, problem: Problem, previous: Bools | None, request: Request, options: SearchOptions
+    path: Path,
+    problem: Problem,
+    watch: Watch | None,
+    previous: Bools | None,
+    request: Request,
+    options: SearchOptions,
 ) -> CheckpointFile:
     """Where the search is kept, with a signature of all that it depends on."""
     digest = hashlib.sha256()
     names = [field.name for field in fields(problem.system)]
     held = [getattr(problem.system, name) for name in names]
     held += [
-        getattr(problem, field.name) for field in fields(problem) if field.name not in ("table", "system", "scale")
+        getattr(problem, field.name)
+        for field in fields(problem)
+        if field.name not in ("table", "system", "scale", "view", "known")
     ]
+    held += [] if watch is None else watch.arrays
     for array in (*held, np.array([problem.scale]), problem.primary if previous is None else previous):
         digest.update(np.ascontiguousarray(array).tobytes())
     signature = sign(request.method, request.params, {"seed": options.seed}, {"table": digest.hexdigest()})
     return CheckpointFile(path, signature, {"table": "was made from another table, or with other settings"})
+
+
+# Sole contributors.
+
+
+def _are_insiders_judged(table: Table, request: Request) -> bool:
+    """Whether sole contributors are kept at bay: where it is known who they are, unless they are left out."""
+    return request.singletons is not False and (bool(request.singletons) or sole_contributors(table) is not None)
+
+
+def _watch(table: Table, problem: Problem, lost: Ints, request: Request) -> Watch | None:
+    """What insiders must not learn; None where there are none. Without leave to go on what cannot be had is refused."""
+    if not _are_insiders_judged(table, request):
+        return None
+    table = _drop_unprotectable(table, lost)
+    insiders = insiders_of(table)
+    if insiders is None:
+        raise InputError(
+            f"{table.source} does not say how many contribute to each cell, so nobody knows who is alone in one; make "
+            "it with tabulate, or leave singletons out"
+        )
+    if not len(insiders) or not problem.requirements:
+        return None
+    return Watch(table, insiders, problem, strict=request.strict, partial=request.partial)
 
 
 # Primary cells that cannot be protected: left out of the search, and reported.
@@ -257,6 +299,7 @@ def _judge(
     released: Table,
     hidden: Bools,
     lost: Ints,
+    watch: Watch | None,
     request: Request,
     progress: Callable[[str, float], None] | None,
 ) -> Audit:
@@ -267,14 +310,19 @@ def _judge(
         judged,
         strict=request.strict,
         secondaries=request.protect_secondaries,
-        singletons=request.singletons,
+        singletons=_are_insiders_judged(table, request),
+        sums=request.sums,
         certificate=request.certificate,
         progress=progress,
     )
     if len(lost) and request.protect_secondaries:
         verdict = _leave_unjudged(verdict, lost)
+    if watch is not None and watch.lost:
+        verdict = replace(verdict, insiders=watch.without_lost(verdict.insiders or []))
     if not verdict:
         raise PromiseNotKept(f"the pattern does not stand the audit, so it is refused.\n{verdict.summary()}")
+    if watch is not None and watch.lost:
+        verdict = replace(verdict, victims=tuple(watch.victims.tolist()))
     if len(lost):
         # Nothing protects them, and the verdict says so.
         verdict = verdict.with_verdicts_of(audit(released, strict=request.strict), lost)
@@ -317,6 +365,7 @@ def _account(
     request: Request,
     seed: int,
     unprotected: Ints,
+    victims: Ints,
     changes: int | None,
     read: tuple[Path, ...],
 ) -> dict[str, Any]:
@@ -334,9 +383,16 @@ def _account(
             "published_share": 100.0 * float((~table.suppressed).mean()),
             "unprotected_count": len(unprotected),
             "changes": changes,
-        },
+        }
+        | ({"insider_victims": len(victims)} if len(victims) else {}),
         bound=bound,
-        promise={"kind": "cell-suppression", "strict": verdict.strict},
+        promise={
+            "kind": "cell-suppression",
+            "strict": verdict.strict,
+            "sole_contributors": "left out"
+            if request.singletons is False
+            else ("not judged" if verdict.insiders is None else "judged"),
+        },
         verification=verdict.as_dict(),
         given={
             "file": path.name if path else None,
@@ -346,5 +402,5 @@ def _account(
             "columns": len(table.dimensions),
             "dialect": None,
         },
-        notes=(*table.notes, *note_partial(table, unprotected)),
+        notes=(*table.notes, *note_partial(table, unprotected, victims)),
     )

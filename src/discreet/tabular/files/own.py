@@ -27,10 +27,13 @@ from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files.text import naming
 from discreet.tabular.hierarchy import TOTAL, Hierarchy
+from discreet.tabular.others import Others
 from discreet.tabular.relations import CellsError, Part, Relations, build_relations
 from discreet.tabular.table import RULES, STATUSES, Table
 
-SCHEMA = "discreet/table/1"
+SCHEMA = "discreet/table/2"
+# What the first version lacks is not needed.
+READABLE = (SCHEMA, "discreet/table/1")
 METADATA_KEY = b"discreet.table"
 CELL_COLUMN = "cell"
 RESERVED = (
@@ -114,9 +117,10 @@ def _table(path: Path, columns: Columns, said: Description | None) -> Table:
     if said.dimensions:
         codes = np.stack([columns.codes(one) for one in said.dimensions], axis=1)
         try:
-            return Table.of(value, dimensions=said.dimensions, codes=codes, parts=said.parts, **given)
+            made = Table.of(value, dimensions=said.dimensions, codes=codes, parts=said.parts, **given)
         except CellsError as error:
             raise InputError(error.at(columns.place)) from None
+        return made if said.others is None else made.but(others=_find_others(made, *said.others))
     cells = columns.numbers(CELL_COLUMN)
     if cells is None or not np.array_equal(cells, np.arange(len(value))):
         raise InputError(
@@ -311,6 +315,7 @@ class Description:
     has_decimals: bool = False
     rules: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    others: tuple[NDArray[np.int64], Others] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -324,7 +329,7 @@ def parse_metadata(name: str, data: bytes) -> Description:
         said = json.loads(data)
     except (ValueError, RecursionError):
         raise InputError(f"{name}: what the table is cannot be read; it is no JSON. Write the table again") from None
-    if not isinstance(said, dict) or said.get("schema") != SCHEMA:
+    if not isinstance(said, dict) or said.get("schema") not in READABLE:
         raise InputError(f"{name}: the schema is not {SCHEMA}; the file is of another kind or a newer version")
     try:
         dimensions = tuple(_dimension(one) for one in said["dimensions"])
@@ -339,6 +344,7 @@ def parse_metadata(name: str, data: bytes) -> Description:
             "decimals" in said,
             _check_type(said.get("rules"), dict) or {},
             tuple(str(note) for note in said.get("notes") or ()),
+            _others(said["others"]) if said.get("others") else None,
         )
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
@@ -389,6 +395,31 @@ def _relations(said: Mapping[str, Any]) -> Relations:
     return build_relations(rows, cells, coefficients, rhs, n)
 
 
+def _others(said: Mapping[str, Any]) -> tuple[NDArray[np.int64], Others]:
+    """The codes of cells with what is left of them without a sole contributor."""
+    who, codes = np.array(said["who"], dtype=np.int64), np.array(said["codes"], dtype=np.int64)
+    numbers = {name: None if said.get(name) is None else np.array(said[name], dtype=np.float64) for name in _REST}
+    value, count, tops, asked = numbers.values()
+    if value is None or count is None or {len(one) for one in (codes, value, count)} != {len(who)}:
+        raise ValueError
+    if any(one is not None and len(one) != len(who) for one in (tops, asked)):
+        raise ValueError
+    if not all(np.isfinite(one).all() for one in (value, count, tops, asked) if one is not None):
+        raise ValueError
+    return codes, Others(who, np.zeros(len(who), dtype=np.int64), value, count, tops, asked)
+
+
+_REST = ("value", "count", "tops", "asked")
+
+
+def _find_others(table: Table, codes: NDArray[np.int64], others: Others) -> Others:
+    sizes = [len(one.codes) for one in table.dimensions]
+    if len(codes) and (codes.shape[1:] != (len(sizes),) or (codes < 0).any() or (codes >= sizes).any()):
+        raise InputError("what is said of sole contributors names codes that are not there; write the table again")
+    cell = table.places.find(codes.reshape(-1, len(sizes)) @ table.places.strides)
+    return replace(others, cell=np.asarray(cell, dtype=np.int64)).only(cell >= 0)
+
+
 def _check_type(held: Any, kind: type) -> Any:
     if held is not None and not isinstance(held, kind):
         raise TypeError
@@ -407,6 +438,12 @@ def as_json(table: Table) -> bytes:
         "rules": dict(table.rules),
         "notes": list(table.notes),
     }
+    if table.others is not None and table.dimensions:
+        held = table.others
+        said["others"] = {"codes": table.codes[held.cell].tolist(), "who": held.who.tolist()}
+        said["others"] |= {
+            name: None if getattr(held, name) is None else getattr(held, name).tolist() for name in _REST
+        }
     if not table.dimensions:
         relations = table.relations
         said["relations"] = {

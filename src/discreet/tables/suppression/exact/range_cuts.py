@@ -76,9 +76,7 @@ class FlowRanges(FlowCuts):
     def cuts(self, share: Floats) -> list[Cut]:
         """Cuts of ranges that the shares violate."""
         problem = self.problem
-        lacking, near, far = self._shortfalls(
-            share, problem.cell, problem.side, problem.level, problem.level, bounded=True
-        )
+        lacking, near, far = self._requirements(share)
         found = []
         for at in np.flatnonzero(_narrow(problem, lacking)).tolist():
             for inside in (near, far):
@@ -170,6 +168,7 @@ def _spanned(problem: Problem) -> Problem:
         side=np.ones(len(problem.ranged), dtype=np.int64),
         level=problem.least_width,
         needed=problem.least_width,
+        view=np.full(len(problem.ranged), -1, dtype=np.int64),
     )
 
 
@@ -181,7 +180,8 @@ def _both_sides(problem: Problem) -> Problem:
     rooms = problem.system.hi[problem.ranged], -problem.system.lo[problem.ranged]
     level = np.minimum(np.stack(of_use, axis=1), np.stack(rooms, axis=1)).ravel()
     side = np.tile(np.array([1, -1], dtype=np.int64), len(problem.ranged))
-    return replace(problem, cell=cell, side=side, level=level, needed=level)
+    view = np.full(len(cell), -1, dtype=np.int64)
+    return replace(problem, cell=cell, side=side, level=level, needed=level, view=view)
 
 
 def _narrow(problem: Problem, lacking: Floats) -> Bools:

@@ -51,16 +51,12 @@ class FlowCuts:
 
     def lacking(self, share: Floats) -> Floats:
         """What each requirement lacks; 0 where it is protected."""
-        problem = self.problem
-        return self._shortfalls(share, problem.cell, problem.side, problem.level, problem.level, bounded=True)[0]
+        return self._requirements(share)[0]
 
     def cuts(self, share: Floats) -> list[Cut]:
         """Capacity cuts, their roundings and bridge inequalities that the shares violate."""
-        problem = self.problem
         found = []
-        lacking, near, far = self._shortfalls(
-            share, problem.cell, problem.side, problem.level, problem.level, bounded=True
-        )
+        lacking, near, far = self._requirements(share)
         for requirement in np.flatnonzero(lacking > 0):
             for inside in (near[requirement], far[requirement]):
                 cut = self._capacity(int(requirement), inside)
@@ -72,6 +68,28 @@ class FlowCuts:
                 if better is not None:
                     found.append(better)
         return found + self._bridges(share)
+
+    def _requirements(self, share: Floats) -> tuple[Floats, Bools, Bools]:
+        """What requirements lack, with the least cuts nearest to either end; in the eyes of insiders one by one."""
+        problem = self.problem
+        outside = problem.outside
+        found = self._shortfalls(
+            share, problem.cell[outside], problem.side[outside], *(problem.level[outside],) * 2, bounded=True
+        )
+        if outside.all():
+            return found
+        lacking = np.zeros(problem.requirements)
+        near, far = (np.zeros((problem.requirements, self._nodes), dtype=np.bool_) for _ in range(2))
+        lacking[outside], near[outside], far[outside] = found
+        for view, known in enumerate(problem.known):
+            mine = problem.view == view
+            if mine.any():
+                rest = share.copy()
+                rest[known] = 0.0
+                lacking[mine], near[mine], far[mine] = self._shortfalls(
+                    rest, problem.cell[mine], problem.side[mine], *(problem.level[mine],) * 2, bounded=True
+                )
+        return lacking, near, far
 
     def _bridges(self, share: Floats) -> list[Cut]:
         columns = np.flatnonzero((share > 1e-4) & ~self.problem.primary)
@@ -102,6 +120,7 @@ class FlowCuts:
         begins, ends = inside[self._tail], inside[self._head]
         leaving, entering = begins & ~ends, ends & ~begins
         leaving[problem.cell[requirement]] = entering[problem.cell[requirement]] = False
+        leaving[problem.fixed(requirement)] = entering[problem.fixed(requirement)] = False
         columns = np.flatnonzero(leaving | entering)
         capacities = np.where(leaving[columns], system.hi[columns], -system.lo[columns])
         return columns, np.minimum(capacities, float(problem.level[requirement]))
@@ -272,6 +291,7 @@ class DualCuts:
             return None
         turned = turned / own
         kept = (np.abs(turned) >= COEFFICIENT) & (columns != cell)
+        kept &= ~np.isin(columns, problem.fixed(requirement))
         columns, turned = columns[kept], turned[kept]
         order = np.argsort(columns)
         columns, turned = columns[order], turned[order]
@@ -286,6 +306,8 @@ class DualCuts:
         linear = self._linear
         linear.restart()
         linear.change_bounds(lo, hi)
+        for column in problem.fixed(requirement).tolist():
+            linear.change_bound(column, 0.0, 0.0)
         linear.change_bound(cell, min(0.0, side * level), max(0.0, side * level))
         linear.change_cost(cell, float(side))
         linear.run()
@@ -298,7 +320,11 @@ class DualCuts:
         problem = self.problem
         if ((deviations < lo - LP) | (deviations > hi + LP)).any():
             return np.zeros(0, np.int64)
-        return np.flatnonzero(problem.side * deviations[problem.cell] >= problem.level * (1 - LEVEL))
+        found = np.flatnonzero(problem.side * deviations[problem.cell] >= problem.level * (1 - LEVEL))
+        if not problem.known:
+            return found
+        moved = np.abs(deviations) > LP
+        return found[[not moved[problem.fixed(requirement)].any() for requirement in found.tolist()]]
 
 
 def share_of(bounds: Floats, share: Floats) -> Floats:

@@ -89,12 +89,12 @@ def agenda_of(
         needed[:] = False
         needed[find_open(problem, problem.primary)] = True
         chosen[:] = False
-        chosen[problem.cell[needed]] = True
+        chosen[problem.cell[needed & problem.outside]] = True
     if hopeless is not None:
         needed[hopeless] = False
     up, down = np.full(len(problem), -1, dtype=np.int64), np.full(len(problem), -1, dtype=np.int64)
     for side, index in ((1, up), (-1, down)):
-        mine = np.flatnonzero((problem.side == side) & needed)
+        mine = np.flatnonzero((problem.side == side) & needed & problem.outside)
         index[problem.cell[mine]] = mine
     able = (up >= 0) | (down >= 0)
     weight = problem.table.cost[problem.system.cells]
@@ -121,19 +121,20 @@ def protect_group(pattern: Pattern, requirements: Ints) -> None:
 
 
 def find_open(problem: Problem, suppressed: Bools) -> Ints:
-    """The requirements that a pattern does not protect."""
+    """The requirements that a pattern does not protect; those in the eyes of insiders are taken for such."""
     table = problem.table
     hidden = np.zeros(len(table), dtype=np.bool_)
     hidden[problem.system.cells[suppressed]] = True
     attacker = Attacker(table, hidden)
     place = np.searchsorted(attacker.cells, problem.system.cells[problem.cell])
-    upwards = problem.side > 0
+    upwards, outside = problem.side > 0, problem.outside
     level = problem.level / problem.scale
     up, down = np.zeros(len(attacker.cells)), np.zeros(len(attacker.cells))
-    up[place[upwards]], down[place[~upwards]] = level[upwards], level[~upwards]
+    up[place[upwards & outside]] = level[upwards & outside]
+    down[place[~upwards & outside]] = level[~upwards & outside]
     reach = attacker.reach(down, up)
     reached = np.where(upwards, reach.up[place], reach.down[place])
-    return np.flatnonzero(reached < level * (1.0 - LEVEL))
+    return np.flatnonzero((reached < level * (1.0 - LEVEL)) | ~outside)
 
 
 def _listed(requirements: Ints) -> Ints:

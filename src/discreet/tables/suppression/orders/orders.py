@@ -361,8 +361,8 @@ class Orders(Search[Bools]):
         """Make the pattern of an order."""
         self._pattern.start()
         self._agenda.follow(self._pattern, order)
-        # Without a surrogate what is left are cells that primary ones protect: at no cost.
-        if complete:
+        # Without a surrogate what is left are cells that primary ones protect, at no cost; but for insiders.
+        if complete or not self._pattern.problem.outside.all():
             self._agenda.complete(self._pattern)
         if self._method.clean:
             self._pattern.clean()

@@ -1,0 +1,91 @@
+"""No pattern lets a sole contributor learn too much of the others: against insiders counted from the records."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.errors import PromiseNotKept
+from discreet.tabular.table import FIXED, PRIMARY, Table
+from plain_insiders import RULES, PlainInsiders, records, tabulated
+
+METHODS = ("search", "exact", "hypercube", "marginal", "ga-one-k", "ga-group-k", "ls-swap")
+SHAPES = ((4, 3), (3, 4), (2, 2, 3), (3, 2, 2))
+
+
+def drawn(seed: int, shape: tuple[int, ...], mean: float = 1.6) -> tuple[Table, PlainInsiders]:
+    """A table of records and its insiders."""
+    rng = np.random.default_rng(seed)
+    holdings, rule = bool(seed % 2), RULES[seed % len(RULES)]
+    frame = records(rng, shape, mean=mean, holdings=holdings)
+    table = tabulated(frame, rule, holdings=holdings)
+    return table, PlainInsiders(table, frame, rule)
+
+
+def most(table: Table) -> Any:
+    """Every cell that may be suppressed."""
+    return table.status != FIXED
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_keeps_the_others_from_every_insider(method: str) -> None:
+    protected = 0
+    for seed in range(4):
+        table, plain = drawn(100 + 4 * METHODS.index(method) + seed, SHAPES[seed])
+        try:
+            found = discreet.suppress(table, method=method, steps=3, seed=1)
+        except PromiseNotKept:
+            assert not plain.is_safe(most(table)), f"seed {seed}: it could be protected"
+            continue
+        assert plain.is_safe(found.table.suppressed), f"seed {seed}"
+        assert found.audit
+        assert found.audit.insiders == []
+        protected += 1
+    assert protected
+
+
+def cheapest(table: Table, plain: PlainInsiders, most_cost: float) -> float:
+    """The least cost of any pattern that is safe, up to a cost."""
+    free = [cell for cell in np.flatnonzero(table.status == 0).tolist() if table.upper[cell] > table.lower[cell]]
+    unsafe = table.status == PRIMARY
+    patterns = sorted(
+        (table.cost[list(chosen)].sum(), chosen) for size in range(len(free) + 1) for chosen in combinations(free, size)
+    )
+    for cost, chosen in patterns:
+        if cost >= most_cost - 1e-9:
+            return most_cost
+        hidden = unsafe.copy()
+        hidden[list(chosen)] = True
+        if plain.is_safe(hidden):
+            return float(cost)
+    return np.inf
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_proven_optimum_is_the_least_cost_of_all_patterns(seed: int) -> None:
+    table, plain = drawn(300 + seed, (3, 2), mean=1.0)
+    try:
+        found = discreet.suppress(table, method="exact", time=60)
+    except PromiseNotKept:
+        assert not plain.is_safe(most(table))
+        return
+    assert found.bound is None or found.bound["gap"] == 0
+    assert plain.is_safe(found.table.suppressed)
+    assert found.cost == pytest.approx(cheapest(table, plain, found.cost))
+
+
+def test_some_of_these_tables_cost_more_with_insiders() -> None:
+    dearer = 0
+    for seed in range(100, 112):
+        table, _ = drawn(seed, (4, 3))
+        try:
+            both = [discreet.suppress(table, method="exact", time=60, singletons=on).cost for on in (False, True)]
+        except PromiseNotKept:
+            continue
+        assert both[0] <= both[1]
+        dearer += both[0] < both[1]
+    assert dearer
