@@ -72,11 +72,11 @@ def test_a_wrong_value_names_itself_and_what_is_allowed(name: str, params: dict[
 
 
 def test_all_families_are_described() -> None:
-    found = [(entry.family, entry.name) for entry in registry.describe()]
+    found = [(entry.family, entry.name) for entry in registry.list_methods()]
     assert found == [(family, name) for family in registry.FAMILIES for name in registry.names(family)]
 
 
-@pytest.mark.parametrize("entry", registry.describe(), ids=lambda entry: f"{entry.family}-{entry.name}")
+@pytest.mark.parametrize("entry", registry.list_methods(), ids=lambda entry: f"{entry.family}-{entry.name}")
 def test_every_method_is_documented(entry: registry.Description) -> None:
     assert entry.summary.endswith(".")
     assert len(entry.reference) > 40
@@ -86,7 +86,7 @@ def test_every_method_is_documented(entry: registry.Description) -> None:
 
 
 def test_describe_gives_names_defaults_and_texts() -> None:
-    vmdav = next(entry for entry in registry.describe() if entry.name == "vmdav")
+    vmdav = next(entry for entry in registry.list_methods() if entry.name == "vmdav")
     assert [(p.name, p.default) for p in vmdav.parameters] == [("gamma", "auto")]
     assert vmdav.parameters[0].description.startswith("Gain factor")
     assert "V-MDAV: a multivariate microaggregation" in vmdav.reference

@@ -30,7 +30,7 @@ METHODS = """By name, with `method=` and `params=`. [Methods](methods.md), [Grou
 # In the order of the walk.
 VERBS = [
     "inspect", "plan", "protect", "refine", "group", "partition", "measure", "verify",
-    "tabulate", "primary", "link", "suppress", "audit",
+    "tabulate", "primary", "link", "suppress", "audit", "list_methods", "list_examples",
 ]  # fmt: skip
 RESULTS = [
     "discreet.measures.inspection.Inspection",
@@ -68,7 +68,7 @@ def page() -> str:
     parts.append(METHODS)
     for family in methods.FAMILIES:
         parts.append(f"### {family.capitalize()} methods\n")
-        entries = [entry for entry in methods.describe() if entry.family == family]
+        entries = [entry for entry in methods.list_methods() if entry.family == family]
         for (summary, told), alike in groupby(entries, lambda entry: (entry.summary, entry.parameters)):
             parts.append(f"#### {', '.join(f'`{entry.name}`' for entry in alike)}\n\n{summary}\n")
             parts += (f"`{one.name}` (default {one.default!r})\n:   {one.description}\n" for one in told)

@@ -11,9 +11,11 @@ from discreet._version import __version__
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 
 if TYPE_CHECKING:
+    from discreet.examples import list_examples
     from discreet.grouping.group import group
     from discreet.measures.inspect import inspect
     from discreet.measures.measure import measure
+    from discreet.methods import list_methods
     from discreet.microdata.partition import partition
     from discreet.microdata.plan import plan
     from discreet.microdata.protect import protect
@@ -30,6 +32,8 @@ _VERBS = {
     "group": "discreet.grouping.group",
     "inspect": "discreet.measures.inspect",
     "link": "discreet.tables.link",
+    "list_examples": "discreet.examples",
+    "list_methods": "discreet.methods",
     "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
     "plan": "discreet.microdata.plan",
@@ -50,6 +54,8 @@ __all__ = [
     "group",
     "inspect",
     "link",
+    "list_examples",
+    "list_methods",
     "measure",
     "partition",
     "plan",

@@ -2,19 +2,22 @@
 
 A new method is a frozen dataclass in a module of its own and one line in the table below. Its fields are its
 parameters; its docstring documents it once, for `discreet methods` too; values of parameters may be given as texts.
+Other packages add methods that put records into groups by entry points, as classes of this kind or as functions.
 """
 
 from __future__ import annotations
 
+import inspect
 import types
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from docstring_parser import DocstringStyle, parse
 
 from discreet.errors import InputError, suggest
+from discreet.plugins import list_plugins, load_plugin, name_of
 
 _TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
@@ -107,8 +110,13 @@ FAMILIES: dict[str, dict[str, str]] = {
         "marginal": "discreet.tables.suppression.baselines:Marginal",
     },
 }
+# The group of entry points by which other packages add methods of the first family, and what makes a method of a
+# function.
+PLUGINS, PLUGGED = "discreet.methods", "partition"
+_FUNCTION = "discreet.microdata.functions:Function"
 # A class of several methods has a field of this name, which says which of them it is; it is no parameter.
 VARIANT = "variant"
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 @dataclass(frozen=True)
@@ -133,52 +141,76 @@ class Description:
 
 
 def names(family: str = "partition") -> tuple[str, ...]:
-    """List the names of all methods of a family."""
-    return tuple(FAMILIES[family])
+    """List the names of all methods of a family, those of other packages last."""
+    return tuple(dict.fromkeys((*FAMILIES[family], *(list_plugins(PLUGINS) if family == PLUGGED else ()))))
 
 
-def make(name: str, params: Mapping[str, object], family: str = "partition") -> Any:
+def make(name: str | Callable[..., Any], params: Mapping[str, object], family: str = "partition") -> Any:
     """Make a method.
 
     Parameters
     ----------
-    name : str
-        One of `names(family)`.
+    name : str or callable
+        One of `names(family)`, or a function that is a method itself.
     params : mapping
         Values of its parameters; the others keep their defaults. Texts are converted to the parameter's type.
     family : {"partition", "grouping", "suppression"}
         What the method does: put records into groups, group attributes, or suppress cells.
     """
-    cls = _load(name, family)
-    types = get_type_hints(cls)
-    known = [field.name for field in _parameters(cls)]
+    found = _load(name, family) if isinstance(name, str) else name
+    types = get_type_hints(found)
+    known = _defaults(found)
     for key in params:
         if key not in known:
             takes = ", ".join(known) if known else "none"
             raise InputError(
-                f"the method {name} has no parameter {key!r}{suggest(key, known)}; its parameters: {takes}"
+                f"the method {name_of(name)} has no parameter {key!r}{suggest(key, known)}; its parameters: {takes}"
             )
-    variant = {VARIANT: name} if len(known) < len(fields(cls)) else {}
-    return cls(**variant, **{key: convert(key, value, types[key]) for key, value in params.items()})
+    given = {key: convert(key, value, types.get(key, object)) for key, value in params.items()}
+    if not isinstance(found, type):
+        return _import(_FUNCTION)(found, given)
+    return found(**({VARIANT: name} if len(known) < len(fields(found)) else {}), **given)
 
 
-def describe() -> tuple[Description, ...]:
-    """Describe all methods, as their docstrings do."""
-    return tuple(_describe(name, family) for family in FAMILIES for name in FAMILIES[family])
+def list_methods(family: str | None = None) -> tuple[Description, ...]:
+    """List the methods, those of other packages among them, as their docstrings describe them.
+
+    Parameters
+    ----------
+    family : {"partition", "grouping", "suppression"}
+        What the methods do: put records into groups, group attributes, or suppress cells; by default all.
+
+    Returns
+    -------
+    tuple of Description
+        Each with `name`, `summary`, `parameters` (`name`, `type`, `default`, `description`), `reference` and `family`.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> [method.name for method in discreet.list_methods("grouping")]
+    ['gomm', 'd-gomm', 'pareto']
+    """
+    if family is not None and family not in FAMILIES:
+        raise InputError(f"family must be one of {', '.join(FAMILIES)}, not {family!r}")
+    return tuple(_describe(name, each) for each in FAMILIES if family in (None, each) for name in names(each))
 
 
 def _describe(name: str, family: str) -> Description:
-    cls = _load(name, family)
-    doc = parse(cls.__doc__ or "", DocstringStyle.NUMPYDOC)
+    try:
+        found = _load(name, family)
+    except InputError as error:  # a package that is broken hides no method of others
+        return Description(name, str(error), (), "", family)
+    doc = parse(found.__doc__ or "", DocstringStyle.NUMPYDOC)
     # What a variant of a method does not say of its parameters, the method does.
-    bases = [parse(base.__doc__ or "", DocstringStyle.NUMPYDOC) for base in reversed(cls.__mro__)]
-    documented = {one.arg_name: one for base in bases for one in base.params if one.type_name}
+    bases = reversed(found.__mro__) if isinstance(found, type) else [found]
+    described = [parse(base.__doc__ or "", DocstringStyle.NUMPYDOC) for base in bases]
+    documented = {one.arg_name: one for base in described for one in base.params if one.type_name}
     parameters = []
-    for one in _parameters(cls):
-        said = documented.get(one.name)
-        default = one.default_factory() if one.default_factory is not MISSING else one.default
+    for key, default in _defaults(found).items():
+        said = documented.get(key)
         words = (said.type_name or "", _one_line(said.description)) if said else ("", "")
-        parameters.append(Parameter(one.name, words[0], default, words[1]))
+        parameters.append(Parameter(key, words[0], default, words[1]))
     reference = next((meta.description for meta in doc.meta if meta.args == ["references"]), "")
     return Description(name, doc.short_description or "", tuple(parameters), _one_line(reference), family)
 
@@ -187,14 +219,28 @@ def _one_line(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-def _parameters(cls: type[Any]) -> list[Field[Any]]:
-    return [field for field in fields(cls) if field.name != VARIANT]
+def _defaults(found: Any) -> dict[str, object]:
+    """The parameters of a method, with their defaults; of a function what it takes besides the points and k."""
+    if isinstance(found, type):
+        own = [field for field in fields(found) if field.name != VARIANT]
+        return {
+            field.name: field.default_factory() if field.default_factory is not MISSING else field.default
+            for field in own
+        }
+    taken = list(inspect.signature(found).parameters.values())[2:]
+    return {one.name: None if one.default is one.empty else one.default for one in taken if one.kind in _BY_NAME}
 
 
-def _load(name: str, family: str) -> type[Any]:
-    """Import a method's class."""
-    known = FAMILIES[family]
+def _load(name: str, family: str) -> Any:
+    """Import a method: its class, or a function of another package."""
+    if name in FAMILIES[family]:
+        return _import(FAMILIES[family][name])
+    known = names(family)
     if name not in known:
         raise InputError(f"there is no method {name!r}{suggest(name, known)}; the methods: {', '.join(known)}")
-    module, _, cls = known[name].partition(":")
-    return cast("type[Any]", getattr(import_module(module), cls))
+    return load_plugin(PLUGINS, name)
+
+
+def _import(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

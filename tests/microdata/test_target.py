@@ -16,7 +16,7 @@ def test_the_least_score_of_growing_sizes_is_taken() -> None:
     seen: list[tuple[str, int]] = []
 
     def score(trial: Settings) -> float:
-        seen.append((trial.method, trial.k))
+        seen.append((str(trial.method), trial.k))
         if trial.k > 14:
             raise InputError("too large")
         return abs(trial.k - 10) + (0.0 if trial.method == "mdav" else 0.5)

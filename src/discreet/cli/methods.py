@@ -21,10 +21,10 @@ def methods(*, json: bool = False) -> int:
     """
     from itertools import groupby
 
-    from discreet.methods import describe
+    from discreet.methods import list_methods
     from discreet.text import entry
 
-    described = describe()
+    described = list_methods()
     if json:
         from dataclasses import asdict
 

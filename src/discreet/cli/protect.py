@@ -41,6 +41,7 @@ def protect(
     k: int | None = None,
     columns: ColumnOptions = COLUMNS,
     grouping: Groups = None,
+    labels: Path | None = None,
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
     search: SearchFlags = SEARCH,
@@ -74,6 +75,9 @@ def protect(
         ["region"]]: the records are grouped for each anew, and at least k share each combination within a group of
         columns, not across them; what an intruder who combines them finds is always measured. By default all
         quasi-identifiers are one group.
+    labels
+        A file with the group of each record, row by row under a name, if the groups were made elsewhere: nothing is
+        searched then. Groups of fewer than k records are refused.
     params
         A parameter of the method, as gamma=0.2.
     order
@@ -87,6 +91,7 @@ def protect(
     given: Any = {
         "k": k,
         "grouping": grouping,
+        "labels": labels,
         "method": method,
         "params": params,
         "target": target,
@@ -103,6 +108,7 @@ def protect(
         "the input itself": data,
         "the configuration": search.config,
         "the grouping": grouping if isinstance(grouping, Path) else None,
+        "the labels": labels,
         "the checkpoint": search.checkpoint,
     }
     if dry_run:

@@ -13,7 +13,7 @@ from discreet.examples.companies import companies, industry_hierarchy, region_hi
 from discreet.examples.contributors import KINDS, contributors
 from discreet.examples.survey import survey
 
-__all__ = ["EXAMPLES", "KINDS", "companies", "contributors", "make", "sme", "survey"]
+__all__ = ["EXAMPLES", "KINDS", "companies", "contributors", "list_examples", "make", "sme", "survey"]
 
 EXAMPLES = {
     "companies": "a business register extract: skewed amounts, nested codes, holdings and dominant companies",
@@ -23,6 +23,23 @@ EXAMPLES = {
 """What `make` writes; the contributions to tables have no columns to declare and are made by `contributors`."""
 _GENERATORS = {"companies": companies, "survey": survey}
 _HIERARCHIES = {"companies": {"region.hrc": region_hierarchy, "industry.hrc": industry_hierarchy}}
+
+
+def list_examples() -> dict[str, str]:
+    """List the examples that `discreet example NAME FOLDER` writes, each with what it is.
+
+    Returns
+    -------
+    dict
+        By name; `discreet.examples.make` writes them from Python.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> sorted(discreet.list_examples())
+    ['companies', 'sme', 'survey', 'tables']
+    """
+    return EXAMPLES | {"tables": "a table with unsafe cells, its microdata and its hierarchies"}
 
 
 def make(name: str, folder: str | Path, *, n: int | None = None, seed: int = 1, force: bool = False) -> list[Path]:

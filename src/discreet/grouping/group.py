@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from discreet.columns import ColumnKeywords, SearchKeywords, sort_keywords, takes
 from discreet.configuration import Config, load
 from discreet.errors import InputError, whole
+from discreet.listening import shows_progress
 from discreet.measures.choices import Choices, LinkageKeywords
 from discreet.text import silent
 
@@ -28,6 +29,7 @@ class GroupingKeywords(ColumnKeywords, LinkageKeywords, SearchKeywords, total=Fa
     """The keywords of a grouping."""
 
 
+@shows_progress
 @takes(ColumnKeywords, LinkageKeywords, SearchKeywords, defaults=Choices)
 def group(
     data: Any,

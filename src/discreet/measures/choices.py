@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypedDict
 
 from discreet.columns import Names, as_names
 from discreet.errors import InputError, whole
+from discreet.plugins import list_plugins, load_plugin, name_of
 
 FAST = ("il", "gil", "dld", "id", "dr", "score", "k", "ad", "risk", "change")
 ALL = ("il", "gil", "pil", "dld", "pld", "id", "dr", "score", "gdr", "si", "k", "ad", "l", "t", "risk", "change")
 DIRECTIONS = ("original", "released")
 INTERVALS = ("relative", "rank", "sd")
+# The group of entry points by which other packages add measures.
+PLUGINS = "discreet.measures"
+Asked = str | Callable[[Any, Any], Any] | Sequence[str | Callable[[Any, Any], Any]]
 
 
 class LinkageKeywords(TypedDict, total=False):
@@ -99,22 +103,45 @@ class Choices:
             raise InputError("known: a column stands twice; name it once")
 
 
-def parse_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """The measures asked for: "fast", "all", or names."""
-    if not isinstance(measures, str | Sequence):
-        raise InputError(f"measures must be fast, all or a list of names, not {measures!r}")
-    names = [measures] if isinstance(measures, str) else list(measures)
+@dataclass(frozen=True)
+class Own:
+    """A measure that is not ours: its name, and the function of original and release."""
+
+    name: str
+    function: Callable[[Any, Any], Any]
+
+
+def parse_measures(measures: Asked | Sequence[str | Own]) -> tuple[tuple[str, ...], tuple[Own, ...]]:
+    """The measures asked for: ours ("fast", "all", or names), and those of other packages or functions."""
+    if not isinstance(measures, str | Sequence) and not callable(measures):
+        raise InputError(f"measures must be fast, all or a list of names or functions, not {measures!r}")
+    listed = list(measures) if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
     found: list[str] = []
-    for name in names:
-        if name in ("fast", "all"):
-            found += FAST if name == "fast" else ALL
-        elif name in ALL:
-            found.append(name)
+    own: dict[str, Own] = {}
+    for one in listed:
+        if isinstance(one, str) and one in ("fast", "all"):
+            found += FAST if one == "fast" else ALL
+        elif isinstance(one, str) and one in ALL:
+            found.append(one)
         else:
-            raise InputError(f"unknown measure {name!r}; there are {', '.join(ALL)}, and fast or all for several")
-    if not found:
+            added = one if isinstance(one, Own) else _find_own(one)
+            if added.name in ALL or added.name in own:
+                raise InputError(f"there is another measure of the name {added.name}; rename the function")
+            own[added.name] = added
+    if not found and not own:
         raise InputError("no measure was asked for")
-    return tuple(name for name in ALL if name in found)
+    return tuple(name for name in ALL if name in found), tuple(own.values())
+
+
+def _find_own(measure: object) -> Own:
+    """A measure that is a function, or that another package has under a name."""
+    if callable(measure):
+        return Own(name_of(measure), measure)
+    added = list_plugins(PLUGINS)
+    if measure in added:
+        return Own(str(measure), load_plugin(PLUGINS, str(measure)))
+    there = ", ".join((*ALL, *added))
+    raise InputError(f"unknown measure {measure!r}; there are {there}, and fast or all for several")
 
 
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import Names, TypeKeywords, as_names, sort_keywords, takes
 from discreet.configuration import load
+from discreet.listening import shows_progress
 from discreet.text import silent
 
 if TYPE_CHECKING:
     from discreet.measures.inspection import Inspection
 
 
+@shows_progress
 @takes(TypeKeywords)
 def inspect(
     data: Any,

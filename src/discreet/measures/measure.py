@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from discreet.columns import Names, TypeKeywords, as_names, resolve, sort_keywords, takes
 from discreet.configuration import Config, load
 from discreet.errors import InputError
-from discreet.measures.choices import ALL, Choices, LinkageKeywords, parse_measures
+from discreet.listening import shows_progress
+from discreet.measures.choices import ALL, Asked, Choices, LinkageKeywords, parse_measures
 from discreet.text import silent
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class MeasureKeywords(TypeKeywords, LinkageKeywords, total=False):
     """The keywords of a measurement."""
 
 
+@shows_progress
 @takes(TypeKeywords, LinkageKeywords, defaults=Choices)
 def measure(
     original: Any,
@@ -93,7 +95,7 @@ def measure(
     confidential: Names = None,
     key: str | None = None,
     row_map: Any = None,
-    measures: str | Sequence[str] = "fast",
+    measures: Asked = "fast",
     config: str | Path | None = None,
     seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
@@ -116,9 +118,10 @@ def measure(
     row_map : path
         The row map of the release, to align the files by; without it and a key they are aligned by position, which is
         refused where the order was destroyed.
-    measures : str or list of str
+    measures : str or list of str or callable
         `fast` (the default), `all`, or names: il, gil, pil, dld, pld, id, dr, score, gdr, si, k, ad, l, t, risk,
-        change.
+        change. Functions in the list are given the original and the release, row beside row, and return a number or a
+        mapping of names to numbers.
     numeric : list of str
         Quasi-identifiers whose values are numbers, where the data would say otherwise.
     nominal : list of str
@@ -163,11 +166,12 @@ def measure(
     from discreet.data.files import read_recorded, record_of
     from discreet.measures.fellegi import MOST_ATTRIBUTES
     from discreet.measures.judge import Judge
+    from discreet.measures.own import show, take_own
     from discreet.measures.pair import align
 
     types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)
     choices = Choices.of(linkage, seed)
-    asked = parse_measures(measures)
+    asked, own = parse_measures(measures)
     said = load(config)
     before = accept(original, "the original", **said.reading)
     if isinstance(released, str | Path) and (output := record_of(Path(released))):
@@ -179,13 +183,15 @@ def measure(
     declared = _declare(before, said, roles, types)
     names = declared.names("quasi")
     choices.check_known(names)
-    if set(asked) <= {"k", "ad", "l", "t"}:
+    if not own and set(asked) <= {"k", "ad", "l", "t"}:
         rows, alignment = np.arange(after.frame.height), "nothing"  # they look at the release alone
     else:
         rows, alignment = align(before, after, names, key=key, row_map=row_map)
     pair, notes = _pair(before, after, declared, rows)
     judge = Judge(pair, choices, progress or silent)
     values = judge.measure(asked)
+    if own:
+        values |= take_own(own, show(before, pair.attributes), show(after, pair.attributes, pair.released, rows))
     if "pld" in values and values["pld"] is None:
         notes.append(f"pld takes at most {MOST_ATTRIBUTES} attributes and was left out")
     if {"l", "t"} & set(asked) and not pair.confidential:

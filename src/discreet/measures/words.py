@@ -49,12 +49,21 @@ def figures(values: Mapping[str, Any], choices: Choices, left_out: Sequence[str]
         lines += entry(
             "", f"{name}: l-diversity {found['distinct']} distinct, {found['entropy']:.2f} by entropy{close}"
         )
+    for name in values.get("own", []):
+        lines += entry("", f"{name}: {_own(values[name])}")
     numeric = values["covers"]["numeric"]
     shown = [name for name in ("gil", "pil", "id", "dr", "gdr") if name in values and name not in left_out]
     if shown and len(numeric) < len(values["covers"]["all"]):
         only = ", ".join(numeric) or "none"
         lines += entry("Covered", f"gil, pil and id, also within the scores, cover the numeric attributes: {only}")
     return lines
+
+
+def _own(value: Any) -> str:
+    """What a measure of the user's own gave."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_own(each)}" for name, each in value.items())
+    return "none" if value is None else f"{value:,.6g}" if isinstance(value, float) else str(value)
 
 
 def intruder(values: Mapping[str, Any], choices: Choices) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
-from dataclasses import Field, dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import Field, asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +52,10 @@ class Method(ABC):
     def search(self, points: Points, k: int, run: Run) -> Process[Labels]:
         """Begin the search; n ≥ 2k points of at least one attribute, finite, as rows of a C-ordered matrix."""
 
+    def parameters(self) -> dict[str, Any]:
+        """Its parameters, as the evidence has them."""
+        return asdict(self)
+
     def rehearse(self, points: Points, k: int, sizes: Collection[int]) -> None:
         """Do on a few points all that a search of parts of these sizes does, so that it is compiled."""
         process = begin(self, points, k, Run())
@@ -72,6 +76,12 @@ class Construction(Method):
         """Construct the partition."""
         labels = self.assign(points, k, run)
         return Finished(labels, float(within_sse(points, labels)))
+
+
+def describe_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as an account has them: what is no plain value by its type."""
+    plain = (str, int, float, bool, type(None))
+    return {name: value if isinstance(value, plain) else type(value).__name__ for name, value in params.items()}
 
 
 def begin(method: Method, points: Points, k: int, run: Run) -> Process[Labels]:

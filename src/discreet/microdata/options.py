@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.configuration import Config
 from discreet.data.roles import MISSING
 from discreet.errors import InputError, one_of, whole
-from discreet.measures.choices import parse_measures
+from discreet.measures.choices import Asked, Own, parse_measures
 from discreet.release.release import ORDERS
 from discreet.running import SearchOptions
 
@@ -26,14 +26,16 @@ class Settings(SearchOptions):
         Least size of a group.
     missing : str
         What becomes of missing values.
-    method : str
-        Name of the method.
+    method : str or callable
+        Name of the method, or a function that is one.
     params : mapping
         Parameters of the method.
     bound : bool
         Whether to prove a lower bound of the loss.
-    measures : str or sequence of str
-        What to measure besides the loss: fast, all, none, or names.
+    measures : str or sequence of str or callable
+        What to measure besides the loss: fast, all, none, names, or functions; afterwards ours alone.
+    own : tuple of Own
+        Measures that are not ours; they are taken from `measures`.
     order : str
         How rows are written.
     target : str
@@ -42,25 +44,30 @@ class Settings(SearchOptions):
 
     k: int
     missing: str = "separate"
-    method: str = "auto"
+    method: str | Callable[..., Any] = "auto"
     params: Mapping[str, Any] = field(default_factory=dict)
     bound: bool = False
-    measures: str | Sequence[str] = "fast"
+    measures: Asked = "fast"
     order: str = "sorted"
     target: str = "il"
+    own: tuple[Own, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, 2))
         super().__post_init__()
         if self.missing not in MISSING:
             raise InputError(f"missing must be one of {', '.join(MISSING)}, not {self.missing!r}")
-        if not isinstance(self.method, str):
-            raise InputError(f"method must be a name, not {self.method!r}")
+        if not isinstance(self.method, str) and not callable(self.method):
+            raise InputError(f"method must be a name or a function, not {self.method!r}")
         if not isinstance(self.params, Mapping) or not all(isinstance(name, str) for name in self.params):
             raise InputError("params must be a mapping from parameter to value")
-        object.__setattr__(
-            self, "measures", () if self.measures in ("none", ["none"], ()) else parse_measures(self.measures)
-        )
+        if self.measures in ("none", ["none"], ()):
+            object.__setattr__(self, "measures", ())
+        else:
+            ours, own = parse_measures(self.measures)
+            object.__setattr__(self, "measures", ours)
+            # Settings that are made from others keep those of before.
+            object.__setattr__(self, "own", own or self.own)
         one_of("order", self.order, ORDERS)
         one_of("target", self.target, TARGETS)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.listening import shows_progress
 from discreet.microdata.classes import Classes
 from discreet.microdata.options import Settings
 from discreet.microdata.solving import Partition, View, solve
@@ -20,11 +21,12 @@ from discreet.text import silent
 LARGEST_COORDINATE = 1e150
 
 
+@shows_progress
 def partition(
     X: Any,
     *,
     k: int,
-    method: str = "auto",
+    method: str | Callable[..., Any] = "auto",
     params: Mapping[str, Any] | None = None,
     time: float | None = None,
     steps: int | None = None,
@@ -43,8 +45,9 @@ def partition(
         The points, already in the space in which they are to be compared (standardised, say).
     k : int
         Least size of a group.
-    method : str
-        The method; `discreet methods` lists them.
+    method : str or callable
+        The method; `discreet methods` lists them. Or a function that is given the points and k, and returns the group
+        of each point.
     params : mapping
         Parameters of the method.
     time : float

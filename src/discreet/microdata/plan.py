@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords, sort_keywords, takes
+from discreet.listening import shows_progress
 from discreet.text import silent
 
 if TYPE_CHECKING:
+    from discreet.measures.choices import Asked
     from discreet.microdata.planning import Plan
 
 
+@shows_progress
 @takes(ColumnKeywords, SearchKeywords)
 def plan(
     data: Any,
     *,
     k: int | None = None,
     grouping: Any = None,
-    method: str | None = None,
+    labels: Any = None,
+    method: str | Callable[..., Any] | None = None,
     params: Mapping[str, Any] | None = None,
     target: str | None = None,
     bound: bool | None = None,
-    measures: str | Sequence[str] | None = None,
+    measures: Asked | None = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
 ) -> Plan:
@@ -38,7 +42,9 @@ def plan(
         How many records at least must share each combination of the quasi-identifiers.
     grouping : list of lists of str, Grouping or path
         Groups of quasi-identifiers, as in `protect`.
-    method : str
+    labels : array, frame or path
+        The group of each record, if the groups were made elsewhere, as in `protect`.
+    method : str or callable
         How records are grouped; `memetic` by default.
     params : mapping
         Parameters of the method.
@@ -46,7 +52,7 @@ def plan(
         What is to be minimised.
     bound : bool
         Whether a bound is to be proven.
-    measures : str or list of str
+    measures : str or list of str or callable
         What is to be measured.
     progress : callable
         Told the stage and how far along it is, in [0, 1].
@@ -71,4 +77,4 @@ def plan(
     columns, search = sort_keywords(plan, keywords, ColumnKeywords, SearchKeywords)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
     tell = progress or silent
-    return lay_out(lambda: prepare(data, columns, search, grouping=grouping, tell=tell, **options))
+    return lay_out(lambda: prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.coarsening import choose_levels, is_open
 from discreet.data.embedding import embed
 from discreet.microdata.classes import blanks
+from discreet.microdata.given import LABELS
 from discreet.microdata.preparation import Prepared
 from discreet.microdata.protection import parameters
 from discreet.microdata.solving import choose
@@ -99,12 +100,16 @@ def lay_out(prepare: Callable[[], Prepared]) -> Plan:
     began = time.perf_counter()
     prepared = prepare()
     settings = prepared.settings
-    name, method = choose(settings.method, settings.params)
+    name, searching = LABELS, False
+    if prepared.labels is None:
+        name, method = choose(settings.method, settings.params)
+        searching = method.searches
     waiting = [said.name for said in prepared.declarations.columns if is_open(said.coarsen)]
     # Not coarsened at all such a column takes most memory.
     declarations, _ = choose_levels(prepared.dataset, prepared.declarations, lambda _said: 0.0)
-    prepared = Prepared(prepared.dataset, declarations, prepared.groups, settings)
+    prepared = replace(prepared, declarations=declarations)
     attributes, groups, notes = prepared.divide()
+    notes += prepared.fit_labels(groups)[1]
     embedding, constant = embed(attributes)
     embedding.check_memory(prepared.dataset.frame.height)
     reading = time.perf_counter() - began
@@ -113,7 +118,7 @@ def lay_out(prepare: Callable[[], Prepared]) -> Plan:
     sizes = [len(rows) for group in groups for rows in group.classes.rows]
     notes += [f"the level of '{column}' will be chosen before the search" for column in waiting]
     promise = Promise(settings.k, prepared.groups, tuple(declarations.names("by")))
-    searches = method.searches and settings.steps is None and not settings.bound
+    searches = searching and settings.steps is None and not settings.bound
     return Plan(
         prepared.dataset.name,
         records,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from discreet.data.groupings import parse_groups
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
 from discreet.microdata.classes import AttributeGroup, attribute_groups
+from discreet.microdata.given import LABELS, Labels, fit, read_labels
 from discreet.microdata.options import Settings
 from discreet.microdata.protection import declare, read_attributes, release_of
 from discreet.microdata.solving import choose
@@ -45,6 +46,8 @@ class Prepared:
         Where the search is kept.
     notes : tuple of str
         What was chosen on the way.
+    labels : tuple of arrays, optional
+        Groups of records made elsewhere, for each group of quasi-identifiers: then nothing is searched.
     """
 
     dataset: Dataset
@@ -53,6 +56,7 @@ class Prepared:
     settings: Settings
     checkpoint: Path | None = None
     notes: tuple[str, ...] = ()
+    labels: tuple[Labels, ...] | None = None
 
     def divide(self) -> tuple[list[Attribute], list[AttributeGroup], list[str]]:
         """The quasi-identifiers, their groups with the classes of records, and what was assumed."""
@@ -63,16 +67,22 @@ class Prepared:
     def release(self, tell: Callable[[str, float], None]) -> Release:
         """Group, aggregate, verify and measure."""
         attributes, groups, notes = self.divide()
+        labels, cuts = self.fit_labels(groups)
         return release_of(
             self.dataset,
             self.declarations,
             attributes,
             groups,
             self.settings,
-            notes,
+            [*notes, *cuts],
             tell,
             checkpoint=self.checkpoint,
+            labels=labels,
         )
+
+    def fit_labels(self, groups: Sequence[AttributeGroup]) -> tuple[list[Labels] | None, list[str]]:
+        """The labels within the classes of records, if any were given, and what was done to them."""
+        return (None, []) if self.labels is None else fit(self.labels, groups, self.settings.k)
 
     def choose(self, tell: Callable[[str, float], None]) -> Prepared:
         """Settle what was left open: levels of coarsening, and the size of groups where the score is the target."""
@@ -80,13 +90,14 @@ class Prepared:
         settings = prepared.settings
         if settings.target == "il":
             return prepared
-        methods = [choose(settings.method, settings.params)[0]]
+        named = isinstance(settings.method, str)
+        methods = [choose(settings.method, settings.params)[0] if named else settings.method]
         if settings.method == "auto" and self.dataset.frame.height <= MOST_FOR_MDAV:
             methods.append("mdav")
         trial = replace(prepared, checkpoint=None)
 
         def score(settings: Settings) -> float:
-            found = replace(trial, settings=replace(settings, measures=("score",), bound=False)).release(tell)
+            found = replace(trial, settings=replace(settings, measures=("score",), own=(), bound=False)).release(tell)
             if found.measures["score"] is None:
                 raise InputError("target score needs a numeric quasi-identifier, of which intervals are disclosed")
             return float(found.measures["score"])
@@ -96,7 +107,9 @@ class Prepared:
 
     def choose_levels(self, tell: Callable[[str, float], None]) -> Prepared:
         """Settle the levels of coarsening that were left open, by the loss of quick releases."""
-        quick = replace(self, settings=replace(self.settings, method=QUICK, params={}, measures="none", bound=False))
+        quick = replace(
+            self, settings=replace(self.settings, method=QUICK, params={}, measures="none", own=(), bound=False)
+        )
         declarations, notes = choose_levels(
             self.dataset,
             self.declarations,
@@ -111,6 +124,7 @@ def prepare(
     search: Mapping[str, Any],
     *,
     grouping: Any,
+    labels: Any,
     tell: Callable[[str, float], None],
     **options: Any,
 ) -> Prepared:
@@ -124,6 +138,8 @@ def prepare(
         The column keywords and the search keywords of the call.
     grouping : list of lists of str, Grouping or path
         Groups of quasi-identifiers, or None.
+    labels : array, frame or path
+        Groups of records made elsewhere, or None.
     tell : callable
         Told the stage and how far along it is.
     **options
@@ -140,4 +156,10 @@ def prepare(
     groups = (
         parse_groups(said.grouping, names, f"{config}: grouping") if grouping is None else parse_groups(grouping, names)
     )
-    return Prepared(dataset, declarations, groups, settings, None if checkpoint is None else Path(checkpoint))
+    kept = None if checkpoint is None else Path(checkpoint)
+    if labels is None:
+        return Prepared(dataset, declarations, groups, settings, kept)
+    if options.get("method") is not None or settings.target != "il" or kept is not None:
+        raise InputError("labels are groups already: leave out method, target and checkpoint, or the labels")
+    given = read_labels(labels, len(groups), dataset.frame.height)
+    return Prepared(dataset, declarations, groups, replace(settings, method=LABELS, params={}), labels=given)

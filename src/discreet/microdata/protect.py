@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords, sort_keywords, takes
+from discreet.listening import shows_progress
 from discreet.text import silent
 
 if TYPE_CHECKING:
+    from discreet.measures.choices import Asked
     from discreet.release.release import Release
 
 
+@shows_progress
 @takes(ColumnKeywords, SearchKeywords)
 def protect(
     data: Any,
     *,
     k: int | None = None,
     grouping: Any = None,
-    method: str | None = None,
+    labels: Any = None,
+    method: str | Callable[..., Any] | None = None,
     params: Mapping[str, Any] | None = None,
     target: str | None = None,
     bound: bool | None = None,
-    measures: str | Sequence[str] | None = None,
+    measures: Asked | None = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
 ) -> Release:
@@ -42,8 +46,12 @@ def protect(
         least k share each combination within a group of columns, not across them; what an intruder who combines them
         finds is always measured. Or what `group` found, or the TOML file it was written to. By default all
         quasi-identifiers are one group.
-    method : str
-        How records are grouped; `discreet methods` lists the methods. By default `memetic`, the best there is.
+    labels : array, frame or path
+        The group of each record, by position, if the groups were made elsewhere: nothing is searched then. Groups of
+        fewer than k records are refused. Of several groups of quasi-identifiers a column for each.
+    method : str or callable
+        How records are grouped; `discreet methods` lists the methods. By default `memetic`, the best there is. Or a
+        function that is given the points and k, and returns the group of each point.
     params : mapping
         Parameters of the method.
     target : {"il", "score"}
@@ -51,11 +59,12 @@ def protect(
         groups from k on are tried first, and the one of the least score is taken.
     bound : bool
         Prove how far from the least possible loss the groups can be at most; it may take minutes.
-    measures : str or list of str
+    measures : str or list of str or callable
         What to measure besides the loss: `fast` (the default: what takes about as long as the protection; linkage is
-        estimated on a sample of large data), `all`, `none`, or names as in `measure`.
+        estimated on a sample of large data), `all`, `none`, or names as in `measure`. Functions in the list are given
+        the original and the release, and return a number or a mapping of names to numbers.
     progress : callable
-        Told the stage and how far along it is, in [0, 1].
+        Told the stage and how far along it is, in [0, 1]; in a notebook a bar is shown by default (`False`: none).
     **keywords
         What the columns are, and how long to search: see ColumnKeywords and SearchKeywords.
 
@@ -78,4 +87,5 @@ def protect(
     columns, search = sort_keywords(protect, keywords, ColumnKeywords, SearchKeywords)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
     tell = progress or silent
-    return prepare(data, columns, search, grouping=grouping, tell=tell, **options).choose(tell).release(tell)
+    prepared = prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options)
+    return prepared.choose(tell).release(tell)

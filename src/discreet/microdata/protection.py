@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,21 @@ from discreet.configuration import Config
 from discreet.data.attributes import Attribute, Values, read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
+from discreet.data.files.csv import assign_types
 from discreet.data.revealing import warn_of_revealing
 from discreet.data.roles import Declarations
 from discreet.errors import PromiseNotKept
 from discreet.measures.choices import Choices
 from discreet.measures.judge import Judge
+from discreet.measures.own import show, take_own
 from discreet.measures.pair import Pair
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, blanks, tell_gaps
+from discreet.microdata.method import describe_params
 from discreet.microdata.options import Settings
-from discreet.microdata.solving import View, partition_of, solve
+from discreet.microdata.solving import View, adopt, partition_of, solve
+from discreet.plugins import name_of
 from discreet.release.evidence import describe_input, evidence
 from discreet.release.release import Release
 from discreet.verification.promise import Promise, check
@@ -60,10 +64,12 @@ def release_of(
     *,
     checkpoint: Path | None = None,
     start: NDArray[np.int64] | None = None,
+    labels: Sequence[NDArray[np.int64]] | None = None,
 ) -> Release:
     """Group the records of each class for each group of attributes; aggregate, verify, measure.
 
-    Groups of records to start from are for a single group of attributes.
+    Groups of records to start from are for a single group of attributes; labels, one array for each group of
+    attributes, are groups that nothing is searched for.
     """
     embedding, constant = embed(attributes)
     embedding.check_memory(dataset.frame.height)
@@ -78,7 +84,10 @@ def release_of(
         for column, attribute in enumerate(attributes)
     ]
     views = [View(_points(embedding, kept, group.columns), group.classes) for group in groups]
-    solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=settings.bound)
+    if labels is None:
+        solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=settings.bound)
+    else:
+        solution = adopt(views, labels, settings, tell)
     home = {column: number for number, group in enumerate(groups) for column in group.columns}
     released = [
         attribute.round_values(aggregate(attribute, solution.partitions[home[column]].labels))
@@ -99,7 +108,7 @@ def release_of(
     if not verification:
         raise PromiseNotKept(f"the release is refused. {verification.words()}")
     sizes = np.concatenate([partition.sizes for partition in solution.partitions])
-    asked = tuple(settings.measures)
+    asked = tuple(cast("Sequence[str]", settings.measures))
     if len(groups) > 1:
         # Nothing is promised across groups: what an intruder who combines them finds is always told.
         asked = (*asked, "dld")
@@ -112,6 +121,15 @@ def release_of(
     }
     if "ad" in asked and (held := declarations.names("confidential")):
         measures["ad"] = attribute_disclosure(frame.select(declarations.names("quasi", "by")), frame.select(held))
+    # A float of a stratum may have been minus zero.
+    untouched = [
+        name for name in declarations.names("confidential", "by") if name not in by or not frame.schema[name].is_float()
+    ]
+    data = dataset.restore(frame, untouched)
+    if settings.own:
+        tell("measuring", 0.0)
+        shown = assign_types(frame, dataset.decimal) if dataset.textual else data
+        measures |= take_own(settings.own, show(dataset, attributes), shown)
     if start is not None:
         measures["start_il"] = partition_of(views[0].points, start, settings.k).il
     account = evidence(
@@ -125,15 +143,10 @@ def release_of(
         given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width),
         notes=notes + constant + tell_gaps(groups, attributes),
     )
-    # A float of a stratum may have been minus zero.
-    untouched = [
-        name for name in declarations.names("confidential", "by") if name not in by or not frame.schema[name].is_float()
-    ]
-    data = dataset.restore(frame, untouched)
-    labels = [partition.labels for partition in solution.partitions]
+    found = [partition.labels for partition in solution.partitions]
     return Release(
         data,
-        labels[0] if len(labels) == 1 else np.column_stack(labels),
+        found[0] if len(found) == 1 else np.column_stack(found),
         measures,
         account,
         promise,
@@ -196,8 +209,8 @@ def parameters(
     return {
         "k": settings.k,
         "missing": settings.missing,
-        "method": settings.method,
-        "params": dict(settings.params),
+        "method": name_of(settings.method),
+        "params": describe_params(settings.params),
         "time": settings.time,
         "steps": settings.steps,
         "seed": settings.seed,

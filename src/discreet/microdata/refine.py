@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -10,6 +10,7 @@ from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords,
 from discreet.configuration import Config, load
 from discreet.data.roles import ROLES
 from discreet.errors import InputError
+from discreet.listening import shows_progress
 from discreet.text import silent
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.dataset import Dataset
+    from discreet.measures.choices import Asked
     from discreet.microdata.classes import Classes
     from discreet.release.release import Release
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 ROW = "\0row"
 
 
+@shows_progress
 @takes(ColumnKeywords, SearchKeywords)
 def refine(
     data: Any,
@@ -32,10 +35,10 @@ def refine(
     key: str | None = None,
     row_map: Any = None,
     k: int | None = None,
-    method: str | None = None,
+    method: str | Callable[..., Any] | None = None,
     params: Mapping[str, Any] | None = None,
     bound: bool | None = None,
-    measures: str | Sequence[str] | None = None,
+    measures: Asked | None = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
 ) -> Release:
@@ -63,7 +66,7 @@ def refine(
         Parameters of the method.
     bound : bool
         Prove how far from the least possible loss the groups can be at most; it may take minutes.
-    measures : str or list of str
+    measures : str or list of str or callable
         What to measure besides the loss: `fast` (the default: what takes about as long as the protection; linkage is
         estimated on a sample of large data), `all`, `none`, or names as in `measure`.
     progress : callable
@@ -177,10 +180,9 @@ def _within(start: NDArray[np.int64], classes: Classes, k: int, release: Dataset
     """The groups, each within its class; refused where one is then smaller than k."""
     import numpy as np
 
-    home = np.empty(len(start), np.int64)
-    for number, rows in enumerate(classes.rows):
-        home[rows] = number
-    labels: NDArray[np.int64] = np.unique(start * len(classes.rows) + home, return_inverse=True)[1].astype(np.int64)
+    from discreet.microdata.given import cut
+
+    labels = cut(start, classes)
     sizes = np.bincount(labels)
     if sizes.min() < k:
         raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.evolution.loop import Outcome
 from discreet.evolution.process import Together
 from discreet.kernels.compiling import compiling, search_clock
 from discreet.kernels.partitions.groups import total_sse, within_sse
 from discreet.methods import make
 from discreet.microdata.classes import Classes
+from discreet.microdata.given import LABELS
 from discreet.microdata.method import Labels, Method, Points, Run, begin, renumber
 from discreet.microdata.options import Settings
 from discreet.microdata.set_partitioning.exact import lower_bound
+from discreet.plugins import name_of
 from discreet.running import CheckpointFile, describe_search, run, sign
 
 BEST_METHOD = "memetic"
@@ -128,10 +131,19 @@ class Solution:
         return 100.0 * sse / sst if sst > 0 else 0.0
 
 
-def choose(name: str, params: Mapping[str, Any]) -> tuple[str, Method]:
-    """The method of a name; "auto" is the best there is."""
-    name = BEST_METHOD if name == "auto" else name
-    return name, make(name, params)
+def choose(method: str | Callable[..., Any], params: Mapping[str, Any]) -> tuple[str, Method]:
+    """The method of a name, or of a function; "auto" is the best there is."""
+    method = BEST_METHOD if method == "auto" else method
+    return name_of(method), make(method, params)
+
+
+def adopt(
+    views: Sequence[View], labels: Sequence[Labels], settings: Settings, tell: Callable[[str, float], None]
+) -> Solution:
+    """The partitions that labels from elsewhere make of the views, as if a method had found them."""
+    partitions = [partition_of(view.points, own, settings.k) for view, own in zip(views, labels, strict=True)]
+    search = describe_search(Outcome(0, 0.0, "finished", ()), LABELS, {}, settings.seed)
+    return Solution(partitions, search, _find_bound(views, partitions, None, settings, settings.bound, tell))
 
 
 def solve(
@@ -176,7 +188,7 @@ def solve(
     labels = iter(process.answer())
     tell("grouping", 1.0)
     partitions = [partition_of(view.points, _join(view.classes, labels), settings.k) for view in views]
-    search = describe_search(outcome, name, asdict(method), settings.seed)
+    search = describe_search(outcome, name, method.parameters(), settings.seed)
     return Solution(partitions, search, _find_bound(views, partitions, process.bound, settings, bound, tell))
 
 
@@ -241,7 +253,7 @@ def _signature(
             digest.update(len(rows).to_bytes(8, "little") + rows.tobytes())
     started = "none" if start is None else hashlib.sha256(start.tobytes()).hexdigest()
     given = {"k": settings.k, "seed": settings.seed}
-    return sign(name, asdict(method), given, {"data": digest.hexdigest(), "start": started})
+    return sign(name, method.parameters(), given, {"data": digest.hexdigest(), "start": started})
 
 
 def _find_bound(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from discreet.errors import InputError
 from discreet.microdata.options import Settings
+from discreet.plugins import name_of
 from discreet.text import count
 
 # What the least size of groups grows by from one trial to the next, and how many trials in a row may be worse.
@@ -20,7 +22,7 @@ SHARE = 1 / 20
 
 
 def choose_size(
-    settings: Settings, methods: Sequence[str], score: Callable[[Settings], float]
+    settings: Settings, methods: Sequence[str | Callable[..., Any]], score: Callable[[Settings], float]
 ) -> tuple[Settings, list[str]]:
     """Choose the least size of groups, and the method, of the least score.
 
@@ -28,7 +30,7 @@ def choose_size(
     ----------
     settings : Settings
         What was asked for.
-    methods : sequence of str
+    methods : sequence of str or callable
         The methods to try.
     score : callable
         The score of a release with given settings; an `InputError` where groups of that size cannot be formed.
@@ -62,8 +64,9 @@ def choose_size(
             if worse == PATIENCE:
                 break
     chosen = best[1]
+    name = name_of(chosen.method)
     note = (
-        f"of {count(tried, 'release')} tried, {chosen.method} with groups of at least {chosen.k} had the least score; "
+        f"of {count(tried, 'release')} tried, {name} with groups of at least {chosen.k} had the least score; "
         f"k = {settings.k} was asked for"
     )
     return (chosen if settings.steps is not None else replace(chosen, time=settings.time / 2)), [note]

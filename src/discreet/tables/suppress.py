@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import SearchKeywords, sort_keywords, takes
 from discreet.configuration import load_options
+from discreet.listening import shows_progress
 
 if TYPE_CHECKING:
     from discreet.release.suppressed import SuppressedTable
@@ -19,6 +20,7 @@ CONFIGURED = (
 )  # fmt: skip
 
 
+@shows_progress
 @takes(SearchKeywords)
 def suppress(
     table: Any,

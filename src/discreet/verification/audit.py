@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.configuration import FLAG, configured
 from discreet.errors import InputError
+from discreet.listening import shows_progress
 from discreet.text import silent
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ NEAR = 1 - 1e-5
 FEW_LEFT, FEW_CELLS = 200, 2_000
 
 
+@shows_progress
 @configured(secondaries=FLAG, strict=FLAG, singletons=FLAG, sums=FLAG)
 def audit(
     table: Any,
