@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench campaign docs clean
 
 # The environment is made anew whenever what it is made from changes.
 .venv/ready: pyproject.toml constraints.txt
@@ -57,6 +57,11 @@ bench: .venv/ready
 	$(BIN)/python -m benchmarks.tables
 	$(BIN)/python -m benchmarks.suppression
 	$(BIN)/python -m benchmarks.first_run
+
+# Ten minutes more of hostile trials; what they tried is added to docs/campaign.md.
+MINUTES ?= 10
+campaign: .venv/ready
+	cd tools && ../$(BIN)/python -m campaign --minutes $(MINUTES)
 
 docs: .venv/ready
 	$(BIN)/python tools/commands.py

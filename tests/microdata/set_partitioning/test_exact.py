@@ -57,7 +57,8 @@ def test_exact_and_exhaustive_find_the_optimum_and_no_bound_is_above_it(case: tu
         return
     least = optimum(points, k)
     for method in ("exhaustive", "exact"):
-        part = discreet.partition(points, k=k, method=method, threads=1)
+        # Far more than it takes: on a busy machine a short limit would end it before the proof.
+        part = discreet.partition(points, k=k, method=method, time=60, threads=1)
         assert part.sse == pytest.approx(least, rel=1e-9, abs=1e-9)
         assert part.sizes.min() >= k
     labels = np.zeros(len(points), np.int64)

@@ -1,0 +1,88 @@
+"""A short campaign: a few seeds of every trial, with nothing broken; and that the campaign notices what is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet
+from campaign import files, frames, names, states, tables
+from campaign.__main__ import BATCHES, trial_of
+from campaign.found import Found
+from campaign.ledger import Entry, Ledger
+
+
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [("frames", range(40)), ("tables", range(6)), ("files", range(40)), ("states", range(6)), ("names", range(18))],
+)
+def test_nothing_breaks(name: str, seeds: range, tmp_path: Path) -> None:
+    found = Found()
+    for seed in seeds:
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found.add(trial_of(name)(seed, folder))
+    assert found.broken == []
+    assert sum(found.tried.values()) >= len(seeds)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_faults_from_outside_break_nothing(seed: int, tmp_path: Path) -> None:
+    found = trial_of("faults")(seed, tmp_path)
+    assert found.broken == []
+    assert found.tried
+
+
+def test_every_trial_is_known() -> None:
+    assert {module.__name__.split(".")[-1] for module in (frames, tables, files, states, names)} <= set(BATCHES)
+
+
+def test_a_release_that_breaks_its_promise_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = discreet.protect
+    monkeypatch.setattr(discreet, "protect", lambda data, **said: honest(data, **said | {"k": 2, "method": "mdav"}))
+    found = Found()
+    for seed in range(12):
+        found.add(frames.run(seed, tmp_path))
+    assert {promise for promise, _ in found.broken} >= {frames.RECOUNTED, frames.HANDED_OUT}
+
+
+def test_a_pattern_without_secondary_cells_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = tables._read_public
+
+    def careless(path: Path, axes: Any) -> Any:
+        # All totals are published after all.
+        shown = {"Total"}
+        held = read(path, axes)
+        return {cell: 1.0 if number is None and shown & set(cell) else number for cell, number in held.items()}
+
+    monkeypatch.setattr(tables, "_read_public", careless)
+    found = Found()
+    for seed in range(6):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found.add(tables.run(seed, folder))
+    assert tables.PUBLISHED in {promise for promise, _ in found.broken}
+
+
+def test_counts_add_up_and_nothing_counts_twice(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.json"
+    for first in (0, 10):
+        ledger = Ledger(path)
+        found = Found()
+        for at in range(first, first + 10):
+            found.hold("a promise", at != 13, "by 13")
+        assert ledger.next_seed("frames") == first
+        ledger.add(Entry("frames", first, first + 10, found))
+        ledger.write()
+    assert "| a promise | 20 | 1 |" in path.with_suffix(".md").read_text()
+    assert "| frames | 0 to 19 |" in path.with_suffix(".md").read_text()
+    with pytest.raises(SystemExit, match="tried before"):
+        Ledger(path).add(Entry("frames", 5, 6, Found()))
+
+
+def test_elimination_finds_what_follows_by_subtraction() -> None:
+    import numpy as np
+
+    # a + b = 3 fixes none of them; with b = 1 both.
+    assert tables._determined(np.array([[1.0, 1.0]])) == [False, False]
+    assert tables._determined(np.array([[1.0, 1.0], [0.0, 1.0]])) == [True, True]

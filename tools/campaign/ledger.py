@@ -1,0 +1,93 @@
+"""What campaigns have tried so far: a file of counts by ranges of seeds, and the page of the manual made from it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from campaign.found import Found
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE, PAGE = ROOT / "docs" / "campaign.json", ROOT / "docs" / "campaign.md"
+SCHEMA = "discreet/campaign/1"
+
+INTRODUCTION = """\
+# A campaign against the promises
+
+Tests show that code does what its authors thought of. This campaign draws what nobody thought of: random microdata and
+tables, broken files of every format, forged checkpoints and certificates, hostile names, and faults from outside such
+as a kill at any moment. What comes out is read by other libraries (csv, pandas, pyarrow, openpyxl, pyreadstat) and
+attacked with scipy's linear programs and exact elimination; none of it shares code with discreet.
+
+    make campaign
+
+goes on from the seeds that were tried last, for ten minutes, and adds its counts to this page; `python -m campaign
+--help` (in `tools`) says how to choose trials, seeds and minutes. A seed says all about a trial: what breaks can be
+seen again with `--trials NAME --seeds N:N+1`. A short campaign is part of `make test`.
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One range of seeds of one trial."""
+
+    trial: str
+    first: int
+    last: int  # not included
+    found: Found
+
+
+class Ledger:
+    """All ranges that were tried; overlapping ones are refused, so that nothing is counted twice."""
+
+    def __init__(self, path: Path = FILE) -> None:
+        self._path = path
+        self._entries: list[dict[str, Any]] = []
+        if path.exists():
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content.get("schema") != SCHEMA:
+                raise SystemExit(f"{path} is no ledger of campaigns ({SCHEMA})")
+            self._entries = content["entries"]
+
+    def next_seed(self, trial: str) -> int:
+        """The first seed after all that were tried."""
+        return max((int(one["seeds"][1]) for one in self._entries if one["trial"] == trial), default=0)
+
+    def add(self, entry: Entry) -> None:
+        """Add a range, and put it together with the one before where they meet."""
+        mine = [one for one in self._entries if one["trial"] == entry.trial]
+        if any(entry.first < one["seeds"][1] and one["seeds"][0] < entry.last for one in mine):
+            raise SystemExit(f"seeds {entry.first}:{entry.last} of {entry.trial} were tried before, at least in part")
+        broken = Counter(promise for promise, _ in entry.found.broken)
+        before = next((one for one in mine if one["seeds"][1] == entry.first), None)
+        if before is None:
+            before = {"trial": entry.trial, "seeds": [entry.first, entry.first], "tried": {}, "broken": {}}
+            self._entries.append(before)
+        before["seeds"][1] = entry.last
+        before["tried"] = dict(sorted((Counter(before["tried"]) + entry.found.tried).items()))
+        before["broken"] = dict(sorted((Counter(before["broken"]) + broken).items()))
+
+    def write(self) -> None:
+        """Write the counts, and the page."""
+        content = {"schema": SCHEMA, "entries": sorted(self._entries, key=lambda one: (one["trial"], one["seeds"]))}
+        self._path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        self._path.with_suffix(".md").write_text(self.page(), encoding="utf-8")
+
+    def page(self) -> str:
+        """The page of the manual."""
+        tried: dict[str, Counter[str]] = {}
+        for one in self._entries:
+            for promise, count in one["tried"].items():
+                counts = tried.setdefault(promise, Counter())
+                counts["tried"] += count
+                counts["broken"] += one["broken"].get(promise, 0)
+        lines = [INTRODUCTION, "## What was tried", "", "| promise | tried | broken |", "|---|---:|---:|"]
+        lines += [f"| {name} | {counts['tried']:,} | {counts['broken']:,} |" for name, counts in sorted(tried.items())]
+        lines += ["", "## Seeds", "", "| trial | seeds |", "|---|---|"]
+        for trial in sorted({one["trial"] for one in self._entries}):
+            ranges = sorted(one["seeds"] for one in self._entries if one["trial"] == trial)
+            lines.append(f"| {trial} | {', '.join(f'{first} to {last - 1}' for first, last in ranges)} |")
+        return "\n".join(lines) + "\n"
