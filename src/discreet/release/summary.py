@@ -157,6 +157,10 @@ _TABLE_FILES = {
 }
 
 
+# From this many percent in the last quarter on, the steward is told that a search was still getting somewhere.
+STILL_FALLING = 0.5
+
+
 def summarize_table(
     table: Table, account: Mapping[str, Any], audit: Audit, files: Mapping[str, Path] | None = None
 ) -> str:
@@ -171,6 +175,9 @@ def summarize_table(
     )
     steps = f"{search['steps']:,} {'step' if search['steps'] == 1 else 'steps'} in {search['seconds']:.1f} s"
     lines += entry("Method", f"{search['method']}, {steps}, ended by {search['stopped']}")
+    fallen = _fallen(search)
+    if fallen >= STILL_FALLING:
+        lines += entry("Falling", f"the cost fell by {fallen:.1f} % in the last quarter of the search: more time helps")
     if account["bound"]:
         bound = account["bound"]
         words = "this is the optimum" if bound["gap"] == 0 else f"at most {bound['gap']:.2f} % of the cost can be saved"
@@ -190,6 +197,18 @@ def summarize_table(
             what = _TABLE_FILES.get(kind, "publishable: one of the linked tables")
             lines.append(f"{'Files' if at == 0 else '':<12}{path!s:<{width}}  {what}")
     return "\n".join(lines)
+
+
+def _fallen(search: Mapping[str, Any]) -> float:
+    """By how many percent the cost fell in the last quarter of a search that was ended before it had finished."""
+    trace = search["trace"]
+    if search["stopped"] == "finished" or len(trace) < 2:
+        return 0.0
+    by_time = search["stopped"] == "time"
+    begin = 0.75 * (search["seconds"] if by_time else search["steps"])
+    earlier = [cost for step, seconds, cost in trace if (seconds if by_time else step) <= begin]
+    before, after = (earlier or [trace[0][2]])[-1], trace[-1][2]
+    return 100.0 * (before - after) / before if before > 0 else 0.0
 
 
 def _figure(number: float) -> str:

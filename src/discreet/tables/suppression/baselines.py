@@ -99,7 +99,14 @@ def hypercube(pattern: Pattern) -> Bools:
     array of bool
         Which columns are suppressed, the primary ones among them.
     """
-    problem = pattern.problem
+    covered, left = cover_by_hypercubes(pattern.problem)
+    pattern.start(covered)
+    pattern.protect(left)
+    return pattern.suppressed
+
+
+def cover_by_hypercubes(problem: Problem) -> tuple[Bools, Ints]:
+    """The primary cells with the hypercubes around them, and the requirements that these leave, by falling level."""
     suppressed = problem.primary.copy()
     level = np.zeros((2, len(problem)))
     level[1], level[0] = problem.by_side()
@@ -121,9 +128,7 @@ def hypercube(pattern: Pattern) -> Bools:
                 if done[:, column].all():
                     break
     left = np.flatnonzero(~done[np.where(problem.side > 0, 0, 1), problem.cell] | ~problem.outside)
-    pattern.start(suppressed)
-    pattern.protect(left[np.argsort(-problem.level[left], kind="stable")])
-    return pattern.suppressed
+    return suppressed, left[np.argsort(-problem.level[left], kind="stable")]
 
 
 class _Boxes:

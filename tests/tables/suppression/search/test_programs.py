@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from discreet.attack.system import Bools
 from discreet.tables.primary import primary
+from discreet.tables.suppression.baselines import hypercube
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, problem_of
 from discreet.tables.suppression.program_pattern import LinearProgramPattern
 from discreet.tables.suppression.search.programs import LinearProgramSearch
@@ -16,6 +17,7 @@ from discreet.verification.audit import audit
 from random_tables import random_table, tables
 
 LATTICE = SIZE_CLASSES._replace(lattice=1)
+LARGE = SIZE_CLASSES._replace(large=1)
 
 
 def released(problem: Problem, suppressed: Bools) -> Table:
@@ -56,7 +58,7 @@ def test_a_rebuild_is_never_costlier_and_leaves_nothing_open(table: Table, seed:
         assert audit(released(problem, pattern.suppressed))
 
 
-@pytest.mark.parametrize("sizes", [SIZE_CLASSES, LATTICE], ids=["programs", "lattice"])
+@pytest.mark.parametrize("sizes", [SIZE_CLASSES, LATTICE, LARGE], ids=["programs", "lattice", "large"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_search_has_a_safe_answer_at_every_step(seed: int, sizes: object) -> None:
     problem = cube(seed)
@@ -71,6 +73,19 @@ def test_a_search_has_a_safe_answer_at_every_step(seed: int, sizes: object) -> N
             assert audit(released(problem, search.answer()))
         ends.append(search.answer())
     assert (ends[0] == ends[1]).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_crossed_hierarchies_are_never_costlier_than_by_hypercubes(seed: int) -> None:
+    table = random_table(np.random.default_rng(seed), [6, 5, 2], hierarchical=True)
+    problem = problem_of(primary(table, p=15, threshold=3))
+    plain = problem.cost(hypercube(LinearProgramPattern(problem, LARGE)))
+    search = begun(LinearProgramPattern(problem, LARGE), seed)
+    for _ in search.epochs():
+        if search._swept:  # the first build has ended
+            break
+    assert search.cost <= plain * (1 + 1e-12)
+    assert audit(released(problem, search.answer()))
 
 
 def test_rebuilds_find_what_one_pass_does_not(table_reference) -> None:  # type: ignore[no-untyped-def]

@@ -16,6 +16,7 @@ from discreet.attack.system import Bools
 from discreet.evolution.cycles import Place
 from discreet.evolution.process import State, inside, part
 from discreet.kernels.random import uniform
+from discreet.tables.suppression.baselines import cover_by_hypercubes
 from discreet.tables.suppression.program_pattern import LinearProgramPattern, Sweep
 from discreet.tables.suppression.search.incumbent import CYCLES, PatternSearch
 
@@ -64,6 +65,8 @@ class LinearProgramSearch(PatternSearch):
         if not self._is_safe:
             self._begin_phase()
             self._protect_by_boxes()
+        if self._swept == 0 and self.pattern.is_single_minded and self._previous is None:
+            yield from self._build_on_hypercubes()
         while self._swept < len(self._first_sweeps):
             yield from self._sweep(self._first_sweeps[self._swept])
         while True:
@@ -84,6 +87,27 @@ class LinearProgramSearch(PatternSearch):
         self._unprotectable = len(self.pattern.open)
         self._keep(self.pattern.suppressed)
         self._is_safe = True
+
+    def _build_on_hypercubes(self) -> Iterator[None]:
+        """In place of the first sweep: the hypercube method, a linear program at a time, for what hypercubes leave."""
+        self._begin_phase()
+        pattern, order = self.pattern, self.problem.by_level()
+        covered, left = cover_by_hypercubes(self.problem)
+        pattern.start(covered)
+        yield
+        failed = 0
+        while len(waiting := pattern.waiting(left)) and not failed:
+            failed = pattern.protect(waiting, 1)
+            yield
+        while len(waiting := pattern.waiting(order)) and not failed:
+            failed = pattern.certify(waiting, 1)
+            yield
+        self._swept = 1
+        if failed:
+            self._return_to_best()
+        else:
+            self._keep(pattern.suppressed)
+        yield
 
     def _sweep(self, sweep: Sweep) -> Iterator[None]:
         """Protect all requirements anew, a linear program at a time.
