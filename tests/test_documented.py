@@ -91,3 +91,8 @@ def test_every_field_of_the_accounts_is_documented(name: str) -> None:
     page = (DOCS / "release.md").read_text(encoding="utf-8")
     for field in schema(name)["properties"]:
         assert re.search(rf"`{field}[`.]", page), field
+
+
+def test_the_version_to_cite_is_this_one() -> None:
+    text = (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {discreet.__version__}\n" in text

@@ -104,6 +104,7 @@ def option(converter: Callable[[Any, Sequence[Token]], Any], metavar: str) -> Pa
 
 
 Columns = Annotated[list[str] | None, option(split, "COLUMNS")]
+Names = Annotated[list[str] | None, option(split, "NAMES")]
 if TYPE_CHECKING:
     Orders = dict[str, list[str] | None] | None
     Dates = dict[str, str | None] | None

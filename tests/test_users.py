@@ -1,0 +1,29 @@
+"""The four users are played on small files, and the attacker who judges their tables finds what is open."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import users
+
+
+@pytest.mark.parametrize("name", ["hospital", "linked"])
+def test_a_user_is_served(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, users.__file__, str(tmp_path), "--only", name], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith(f"{name}: ")
+
+
+def test_the_attacker_finds_a_cell_that_follows_by_subtraction() -> None:
+    tree = {users.TOTAL: ["a", "b", "c"]}
+    frame = pl.DataFrame({"one": ["a", "b", "b", "b", "c", "c", "c"], "value": [5, 1, 1, 1, 4, 2, 2]})
+    values, counts = users.add_up(frame, (tree,), "value")
+    assert values == {("a",): 5, ("b",): 3, ("c",): 8, (users.TOTAL,): 16}
+    assert users.attack(values, counts, (tree,), [{(users.TOTAL,), ("b",), ("c",)}]) == ([("a",), ("a",)], 1)
+    assert users.attack(values, counts, (tree,), [{(users.TOTAL,), ("b",)}]) == ([], 1)
+    assert ("a",) in users.attack(values, counts, (tree,), [set(values)])[0]
