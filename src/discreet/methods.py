@@ -188,8 +188,8 @@ def list_methods(family: str | None = None) -> tuple[Description, ...]:
     Examples
     --------
     >>> import discreet
-    >>> [method.name for method in discreet.list_methods("grouping")]
-    ['gomm', 'd-gomm', 'pareto']
+    >>> print(*(method.name for method in discreet.list_methods("grouping")))
+    gomm d-gomm pareto
     """
     if family is not None and family not in FAMILIES:
         raise InputError(f"family must be one of {', '.join(FAMILIES)}, not {family!r}")

@@ -36,8 +36,8 @@ def list_examples() -> dict[str, str]:
     Examples
     --------
     >>> import discreet
-    >>> sorted(discreet.list_examples())
-    ['companies', 'sme', 'survey', 'tables']
+    >>> print(*discreet.list_examples())
+    companies survey sme tables
     """
     return EXAMPLES | {"tables": "a table with unsafe cells, its microdata and its hierarchies"}
 
