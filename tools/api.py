@@ -88,7 +88,9 @@ def function(title: str, thing: Any) -> Iterator[str]:
     yield from parameters(doc)
     if doc.returns:
         yield f"**Returns** `{doc.returns.type_name}`. {flat(doc.returns.description)}\n"
-    if examples := [text for one in doc.examples if (text := one.description or one.snippet)]:
+    # The parser takes the lines before the first output for a snippet of their own.
+    examples = [text for one in doc.examples for text in (one.snippet, one.description) if text]
+    if examples:
         yield "```python-console\n" + "\n".join(inspect.cleandoc(text) for text in examples) + "\n```\n"
 
 
