@@ -58,8 +58,8 @@ def test_from_file_to_verified_release(command: Command, survey: Path, tmp_path:
     [
         ('[["age", "income"], ["town"]]', "no group has 'born'"),
         ('[["age", "income"], ["town", "age"], ["born"]]', "column 'age' stands twice"),
-        ('[["age", "income"], ["town", "diagnosis"], ["born"]]', "column 'diagnosis' is no quasi-identifier"),
-        ('[["age", "income"], ["town", "city"], ["born"]]', "column 'city' is no quasi-identifier"),
+        ('[["age", "income"], ["town", "diagnosis"], ["born"]]', "column 2 of group 2 is no quasi-identifier"),
+        ('[["age", "income"], ["town", "city"], ["born"]]', "column 2 of group 2 is no quasi-identifier"),
         ('[["age", "income", "town", "born"], []]', "a group is empty"),
         ("3", "expected a list of lists"),
     ],

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.data.groupings import check_groups, groups_text, parse_groups, read_groups
 from discreet.errors import InputError
+from discreet.text import printable
 
 QUASI = ["age", "income", "town"]
 
@@ -56,7 +57,7 @@ def test_a_grouping_that_is_none_of_these_columns_is_refused_by_name(
         check_groups(wrong[what], names, "groups.toml")
     assert str(error.value).startswith("groups.toml")
     if what in ("stands twice", "no group has"):
-        assert f"'{name}'" in str(error.value)
+        assert f"'{printable(name)}'" in str(error.value)
 
 
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -243,17 +243,20 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert second.trace[3][1] > first.trace[2][1]
 
 
-def test_the_seconds_of_a_trace_are_those_of_all_sittings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seconds_of_a_trace_are_those_of_all_sittings(tmp_path: Path) -> None:
     now = 100.0
 
     def work(_step: int) -> None:
         nonlocal now
         now += 10.0
 
-    monkeypatch.setattr("discreet.evolution.loop.time", SimpleNamespace(perf_counter=lambda: now))
+    def clock() -> float:
+        return now
+
     for steps in (2, 5, 6):
         process = Countdown([9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0], work)
-        outcome = evolve(process, MaxSteps(steps), checkpoint=Checkpoint(tmp_path / "run.npz", SIGNATURE))
+        kept = Checkpoint(tmp_path / "run.npz", SIGNATURE)
+        outcome = evolve(process, MaxSteps(steps), checkpoint=kept, clock=clock)
         now += 1000.0
     assert outcome.seconds == 10.0
     assert [seconds for _, seconds, _ in outcome.trace] == [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
-from discreet.cli.options import DETECT, Columns, Pair, Reading, documented_by, given_only, option, split
+from discreet.cli.options import DETECT, Columns, Options, Pair, Reading, documented_by, given_only, option, split
 from discreet.cli.printing import show, tell
 from discreet.tables.link import link as link_verb
 from discreet.tables.primary import primary as primary_verb
@@ -124,18 +125,41 @@ def tabulate(
     return 0
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class CellFlags(Options):
+    """How cells that are summed up already stand in a file.
+
+    Parameters
+    ----------
+    by
+        For cells that are summed up already: a column of codes, with its hierarchies, as ACTIVITY@act.hrc; the option
+        again for each dimension.
+    max
+        With --by, the column of the largest contribution; or several, as MAX1,MAX2, the largest first.
+    total
+        With --by, the code of the total; or of each dimension, as region=All, the option again for each. By default
+        "Total", or the one code that the hierarchy of a dimension does not list.
+    """
+
+    by: Columns = None
+    value: str | None = None
+    count: str | None = None
+    max: Columns = None
+    total: Totals = None
+    decimals: int | None = None
+
+
+NO_CELLS = CellFlags()
+
+
 @documented_by(primary_verb)
 def primary(
     table: Annotated[Path, Parameter(name="TABLE")],
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    by: Columns = None,
-    value: str | None = None,
-    count: str | None = None,
-    max: Columns = None,  # noqa: A002 - the option's name
-    total: Totals = None,
-    decimals: int | None = None,
+    cells: CellFlags = NO_CELLS,
     p: float | None = None,
     q: float | None = None,
     coalition: int | None = None,
@@ -161,14 +185,6 @@ def primary(
     table
         The table: a file of discreet tabulate (.parquet, .csv), .tab or .jj. With --by, any file with a row for each
         cell, summed up by whomever.
-    by
-        For cells that are summed up already: a column of codes, with its hierarchies, as ACTIVITY@act.hrc; the option
-        again for each dimension.
-    max
-        With --by, the column of the largest contribution; or several, as MAX1,MAX2, the largest first.
-    total
-        With --by, the code of the total; or of each dimension, as region=All, the option again for each. By default
-        "Total", or the one code that the hierarchy of a dimension does not list.
     output
         The table with its unsafe cells: .parquet, .csv, .jj or .tab. It is internal.
     dominance
@@ -188,14 +204,9 @@ def primary(
     with Reporter(quiet=quiet) as report:
         report("judging", 0.0)
         flagged = primary_verb(
-            reading.read(table) if by else table,
+            reading.read(table) if cells.by else table,
+            **cells.given(),
             **given_only(
-                by=by,
-                value=value,
-                count=count,
-                max=max,
-                total=total,
-                decimals=decimals,
                 p=p,
                 q=q,
                 coalition=coalition,

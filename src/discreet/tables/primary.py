@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from discreet.columns import sort_keywords, takes
 from discreet.configuration import FLAG, LIST, NUMBER, TEXT, WHOLE, configured
 from discreet.errors import InputError, whole
 
@@ -19,45 +20,11 @@ if TYPE_CHECKING:
 COSTS = ("value", "count", "unit", "log")
 
 
-@configured(
-    by=(str, list), value=TEXT, count=TEXT, max=(str, list), total=(str, dict), decimals=WHOLE, p=NUMBER, q=NUMBER,
-    coalition=WHOLE, dominance=LIST, threshold=NUMBER, range=NUMBER, request=NUMBER, zeros=NUMBER, missing=FLAG,
-    bounds=TEXT, cost=TEXT,
-)  # fmt: skip
-def primary(
-    table: Any,
-    *,
-    by: Any = None,
-    value: str | None = None,
-    count: str | None = None,
-    max: Any = None,  # noqa: A002 - the option's name
-    total: Any = None,
-    decimals: int | None = None,
-    p: float | None = None,
-    q: float | None = None,
-    coalition: int = 1,
-    dominance: tuple[int, float] | None = None,
-    threshold: float | None = None,
-    range: float = 30.0,  # noqa: A002 - the field's word, and the option's name
-    request: float | None = None,
-    zeros: float | None = None,
-    manual: Any = None,
-    missing: bool = False,
-    bounds: Any = None,
-    cost: str = "value",
-    meta: str | Path | None = None,
-    config: str | Path | None = None,
-) -> Table:
-    """Find the unsafe cells of a table by the usual rules, and the levels to which they must be protected.
-
-    Several rules may be given: a cell that any of them finds unsafe is unsafe, and the widest level is kept. Whatever
-    an earlier run found is found anew; cells that may not be suppressed stay so. What is written is internal.
+class CellKeywords(TypedDict, total=False):
+    """How cells that are summed up already stand in a frame or file.
 
     Parameters
     ----------
-    table : Table, path or frame
-        The table: of discreet.tabulate, or a file (.parquet, .csv, .tab, .jj). With by, a frame or any file with a row
-        for each cell, summed up by whomever.
     by : list of str, or mapping, optional
         For cells that are summed up already: the columns of codes, each with its hierarchies, as for
         discreet.tabulate (ACTIVITY@act.hrc).
@@ -73,6 +40,51 @@ def primary(
     decimals : int, optional
         Digits behind the decimal point of the values, where floating-point numbers show more. Values that have more
         are refused.
+    """
+
+    by: Any
+    value: str | None
+    count: str | None
+    max: Any
+    total: Any
+    decimals: int | None
+
+
+@configured(
+    by=(str, list), value=TEXT, count=TEXT, max=(str, list), total=(str, dict), decimals=WHOLE, p=NUMBER, q=NUMBER,
+    coalition=WHOLE, dominance=LIST, threshold=NUMBER, range=NUMBER, request=NUMBER, zeros=NUMBER, missing=FLAG,
+    bounds=TEXT, cost=TEXT,
+)  # fmt: skip
+@takes(CellKeywords)
+def primary(
+    table: Any,
+    *,
+    p: float | None = None,
+    q: float | None = None,
+    coalition: int = 1,
+    dominance: tuple[int, float] | None = None,
+    threshold: float | None = None,
+    range: float = 30.0,  # noqa: A002 - the field's word, and the option's name
+    request: float | None = None,
+    zeros: float | None = None,
+    manual: Any = None,
+    missing: bool = False,
+    bounds: Any = None,
+    cost: str = "value",
+    meta: str | Path | None = None,
+    config: str | Path | None = None,
+    **keywords: Unpack[CellKeywords],
+) -> Table:
+    """Find the unsafe cells of a table by the usual rules, and the levels to which they must be protected.
+
+    Several rules may be given: a cell that any of them finds unsafe is unsafe, and the widest level is kept. Whatever
+    an earlier run found is found anew; cells that may not be suppressed stay so. What is written is internal.
+
+    Parameters
+    ----------
+    table : Table, path or frame
+        The table: of discreet.tabulate, or a file (.parquet, .csv, .tab, .jj). With by, a frame or any file with a row
+        for each cell, summed up by whomever.
     p : float, optional
         The p% rule: unsafe if another contributor could estimate the largest contribution to within p percent.
     q : float, optional
@@ -106,6 +118,8 @@ def primary(
     config : path, optional
         A TOML file with any of these keywords but paths; what the call gives wins. One file can hold the steps
         tabulate, primary, suppress and audit, each in a table of its name.
+    **keywords
+        How cells that are summed up already stand in a frame or file: see CellKeywords.
 
     Returns
     -------
@@ -117,7 +131,8 @@ def primary(
     from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE
 
     rules = _collect_rules(p, q, coalition, dominance, threshold, range, request, zeros)
-    held = _take_in(table, meta, by, value, count, max, total, decimals)
+    cells = sort_keywords(primary, keywords, CellKeywords)[0]
+    held = _take_in(table, meta, **cells)
     held.check_sums()
     if not rules and manual is None:
         raise InputError("no rule is given; say p, dominance, threshold, request, zeros or manual")
@@ -183,7 +198,15 @@ def primary(
 
 
 def _take_in(
-    table: Any, meta: Any, by: Any, value: str | None, count: str | None, largest: Any, total: Any, decimals: int | None
+    table: Any,
+    meta: Any,
+    *,
+    by: Any = None,
+    value: str | None = None,
+    count: str | None = None,
+    max: Any = None,  # noqa: A002 - the option's name
+    total: Any = None,
+    decimals: int | None = None,
 ) -> Table:
     """The table: as it is, of a file of tables, or of cells whose columns are named."""
     from discreet.tabular.aggregates import round_values
@@ -196,9 +219,9 @@ def _take_in(
                 "by names the columns of a frame or file of cells; leave it out for a table or a .tab file"
             )
         return Table.from_frame(
-            table, by=by, value=value or "value", count=count, max=largest, total=total, decimals=decimals
+            table, by=by, value=value or "value", count=count, max=max, total=total, decimals=decimals
         )
-    given = {"value": value, "count": count, "max": largest, "total": total}
+    given = {"value": value, "count": count, "max": max, "total": total}
     lonely = [name for name, said in given.items() if said is not None]
     if lonely:
         raise InputError(f"{', '.join(lonely)}: name the columns of the codes too, by --by (by=)")
