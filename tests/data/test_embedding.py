@@ -81,10 +81,14 @@ def test_a_constant_column_has_no_weight_and_is_noted() -> None:
     assert "'a' is constant" in notes[0]
 
 
-def test_too_many_categories_are_refused() -> None:
-    frame = pl.DataFrame({"town": [f"t{i}" for i in range(3000)]})
-    with pytest.raises(InputError, match="3,000 categories"):
-        embed(attributes(frame))
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, np.nan]), min_size=6, max_size=6))
+def test_sums_of_categories_are_those_of_their_indicators(after: list[float]) -> None:
+    (town,) = attributes(MIXED.select("town"))
+    axis = embed([town])[0].axes[0]
+    x, y = np.zeros((6, 3)), np.zeros((6, 3))
+    axis.place(town.values, x)
+    axis.place(np.array(after), y)
+    assert axis.sums(town.values, np.array(after)) == pytest.approx((((x - y) ** 2).sum(), (x**2).sum()))
 
 
 def test_numbers_that_cannot_be_squared_are_refused() -> None:

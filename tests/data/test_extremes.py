@@ -153,7 +153,7 @@ class TestMemory:
         assert "canary" not in str(caught.value)
 
     def test_what_does_not_fit_is_refused_before_the_work(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(embedding, "available", lambda: 10_000)
+        monkeypatch.setattr(embedding, "available", lambda: 1_000)
         columns: dict[str, Any] = {"town": [f"t{i % 50}" for i in range(400)]}
         with pytest.raises(InputError, match=r"400 records of .* need .* would fit"):
             discreet.protect(pl.DataFrame(columns), k=3, quasi="all")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import discreet
-from discreet.measures.linkage import distance_linkage, draw_sample, subset_linkage
+from discreet.data.embedding import Axis, Embedding
+from discreet.measures.linkage import distance_linkage, draw_sample, mixed_linkage, subset_linkage
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -189,3 +190,23 @@ def test_subsets_are_averaged() -> None:
 def test_what_cannot_be_linked_is_refused_in_words(call: Callable[[Floats], object], words: str) -> None:
     with pytest.raises(discreet.InputError, match=words):
         call(np.arange(8.0).reshape(4, 2))
+
+
+@given(st.integers(2, 40), st.integers(0, 2**32), st.sampled_from([1, 2]), st.booleans())
+@settings(max_examples=40)
+def test_categories_are_linked_as_their_indicators(count: int, seed: int, nearest: int, gaps: bool) -> None:
+    rng = np.random.default_rng(seed)
+    shares = np.array([0.5, 0.3, 0.2])
+    axes = (Axis("n", np.array([2.0]), 0.5), Axis("c", shares, 1.3), Axis("d", shares, 0.7))
+    sides = []
+    for _ in range(2):
+        columns = [rng.integers(0, 4, count).astype(float), *(rng.integers(0, 3, count).astype(float) for _ in "cd")]
+        for column in columns if gaps else []:
+            column[rng.random(count) < 0.2] = np.nan
+        sides.append(columns)
+    embedding = Embedding(axes)
+    (a, b), x, y = sides, embedding.points(sides[0]), embedding.points(sides[1])
+    found = mixed_linkage(embedding, a, b, [0, 1, 2], 3, nearest=nearest)
+    assert found.credits == pytest.approx(distance_linkage(x, y, nearest=nearest).credits)
+    pairs = mixed_linkage(embedding, a, b, [0, 1, 2], 2, nearest=nearest)
+    assert pairs.credits == pytest.approx(subset_linkage(x, y, embedding.spans(), 2, nearest=nearest).credits)

@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -180,3 +181,16 @@ def test_a_column_without_values_is_refused(file: str) -> None:
     X, Y = (empty, full) if file == "original" else (full, empty)
     with pytest.raises(InputError, match=f"'a' has no value in the {file}"):
         general_loss(X, Y, ["a"])
+
+
+def test_the_share_of_changed_categories_is_at_most_100_and_gaps_take_no_part() -> None:
+    frame = pl.DataFrame({"town": ["x", "y", None, "z", "z"], "age": [1, 2, 3, 4, 5]})
+    release = pl.DataFrame({"town": ["x", "z", "x", None, "z"], "age": [3, 3, 3, 3, 3]})
+    found = discreet.measure(frame, release, quasi="all", measures=["il"])
+    assert found["changed_per_attribute"] == {"town": 50.0}
+
+
+def test_changes_of_means_are_told_against_the_standard_deviation() -> None:
+    frame = pl.DataFrame({"balance": [-1.0, 1.0, -1.0, 1.001]})
+    found = discreet.measure(frame, frame.with_columns(pl.col("balance") + 0.1), quasi="all", measures=["change"])
+    assert "means move by at most 8.66 % of a standard deviation" in " ".join(found.summary().lower().split())

@@ -16,6 +16,7 @@ from discreet.microdata.memetic.memetic import Memetic
 from discreet.microdata.method import Method, Run, begin
 from discreet.microdata.methods.mdav import Mdav
 from discreet.microdata.options import Settings
+from discreet.microdata.records import records_at
 from discreet.microdata.solving import begin_parts
 from discreet.running import SearchOptions, run
 from partitions import any_partition, check_sizes, cloud, no_worse
@@ -164,7 +165,7 @@ def begun(
     method: Method, parts: list[Floats], starts: list[Ints | None] | None = None, heard: list[float] | None = None
 ) -> Together[Ints]:
     tell = (lambda _: None) if heard is None else heard.append
-    return begin_parts(method, parts, Settings(3), tell, starts or [None] * len(parts))
+    return begin_parts(method, [records_at(part) for part in parts], Settings(3), tell, starts or [None] * len(parts))
 
 
 def test_every_part_has_its_own_groups_and_its_own_start() -> None:

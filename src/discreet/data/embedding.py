@@ -14,8 +14,8 @@ from discreet.errors import InputError
 
 # How many times the vectors of all records are held at once, at least.
 COPIES = 2
-# Indicators of one nominal attribute; more would make the matrix larger than any machine we know of.
-MOST_CATEGORIES = 2_000
+# Coordinates of a category where indicators would need more than the memory they are allowed.
+DIRECTIONS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +35,42 @@ class Axis:
         """Number of coordinates; 0 for a constant attribute or one of weight 0."""
         return len(self.center)
 
+    @property
+    def nominal(self) -> bool:
+        """Whether its values are categories, any two of them equally far from each other."""
+        return self.positions is None and len(self.center) > 1
+
+    @property
+    def price(self) -> float:
+        """The squared distance between two categories: what is lost when one is written for the other."""
+        return 2.0 * self.scale**2
+
+    @property
+    def lengths(self) -> NDArray[np.float64]:
+        """The squared distance of each category from the mean, where a missing value lies."""
+        lengths: NDArray[np.float64] = self.scale**2 * (1.0 - 2.0 * self.center + np.sum(self.center**2))
+        return lengths
+
+    def sums(self, before: Values, after: Values) -> tuple[float, float]:
+        """Squared distances from original to released values, none of the former missing, and to the mean; summed."""
+        if not self.width:
+            return 0.0, 0.0
+        if not self.nominal:
+            x, y = np.zeros((len(before), 1)), np.zeros((len(before), 1))
+            self.place(before, x)
+            self.place(after, y)
+            return float(np.sum((x - y) ** 2)), float(np.sum(x**2))
+        gone = np.isnan(after)
+        own = self.lengths[before.astype(np.int64)]
+        changed = int(np.count_nonzero(before[~gone] != after[~gone]))
+        return self.price * changed + float(own[gone].sum()), float(own.sum())
+
     def place(self, values: Values, out: NDArray[np.float64]) -> None:
         """Write the coordinates of values into the columns of `out`."""
         if not self.width:
             return
         missing = np.isnan(values)
-        if self.positions is None and len(self.center) > 1:
+        if self.nominal:
             codes = np.where(missing, 0, values).astype(np.int64)
             out[:] = -self.center * self.scale
             out[np.arange(len(codes)), codes] += self.scale
@@ -66,22 +96,34 @@ class Embedding:
         return points
 
     def check_memory(self, records: int) -> None:
-        """Refuse records whose vectors would not fit into memory, and say what would."""
-        width, there = sum(axis.width for axis in self.axes), available()
+        """Refuse records that would not fit into memory, a category being one number, and say what would."""
+        width, there = sum(min(axis.width, 1) for axis in self.axes), available()
         needed = COPIES * 8 * records * width
         if there is None or needed <= there:
             return
-        widest = max(self.axes, key=lambda axis: axis.width)
         most = there // (COPIES * 8 * width)
         raise InputError(
             f"{records:,} records of {width:,} coordinates need some {write_size(needed)} of memory, and "
-            f"{write_size(there)} are there. {most:,} records would fit"
-            + (
-                f", or categories coarsened: '{widest.name}' alone has {widest.width:,}"
-                if widest.width > 1
-                else ", or fewer quasi-identifiers"
-            )
+            f"{write_size(there)} are there. {most:,} records would fit, or fewer quasi-identifiers"
         )
+
+    def split(self, columns: Sequence[Values]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Records with categories as codes: coordinates of the other attributes, and codes, each in their order.
+
+        A missing category has the code that comes after all others. Attributes that carry nothing are left out.
+        """
+        kept = [(axis, values) for axis, values in zip(self.axes, columns, strict=True) if axis.width]
+        numbers = np.zeros((len(columns[0]), sum(not axis.nominal for axis, _ in kept)))
+        codes = np.zeros((len(columns[0]), sum(axis.nominal for axis, _ in kept)), np.int32)
+        number = code = 0
+        for axis, values in kept:
+            if axis.nominal:
+                codes[:, code] = np.where(np.isnan(values), axis.width, values)
+                code += 1
+            else:
+                axis.place(values, numbers[:, number : number + 1])
+                number += 1
+        return numbers, codes
 
     def spans(self) -> list[slice]:
         """The coordinates of each attribute."""
@@ -127,11 +169,6 @@ def _axis(attribute: Attribute) -> Axis:
 
 def _simplex(attribute: Attribute, seen: Values, strength: float) -> Axis:
     count = len(attribute.categories if attribute.categories is not None else ())
-    if count > MOST_CATEGORIES:
-        raise InputError(
-            f"column '{attribute.name}' has {count:,} categories, more than {MOST_CATEGORIES:,}: as a nominal "
-            "attribute it cannot be grouped usefully. Coarsen it, or give it the role identifier or ignore."
-        )
     shares = np.bincount(seen.astype(np.int64), minlength=count) / len(seen)
     return Axis(attribute.name, shares, strength / float(np.sqrt(1.0 - np.sum(shares**2))))
 

@@ -20,9 +20,10 @@ from discreet.measures.linkage import (
     Linkage,
     distance_linkage,
     draw_sample,
+    mixed_linkage,
     subset_linkage,
 )
-from discreet.measures.loss import general_loss, information_loss
+from discreet.measures.loss import general_loss, information_loss, share_changed
 from discreet.measures.pair import Pair
 from discreet.measures.probabilistic import probabilistic_loss
 from discreet.measures.risk import attribute_disclosure, closeness, record_risk
@@ -54,7 +55,8 @@ class Judge:
 
     def _il(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         il, parts = information_loss(self.pair.attributes, self.pair.released)
-        return {"il": il, "il_per_attribute": parts}
+        changed = share_changed(self.pair.attributes, self.pair.released)
+        return {"il": il, "il_per_attribute": parts} | ({"changed_per_attribute": changed} if changed else {})
 
     def _gil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         names, X, Y = self.pair.numeric(blank=False)
@@ -159,28 +161,27 @@ class Judge:
         choices = replace(choices, interval=OF_2013.interval, width=None, records=None)
         if choices in linkages:
             return linkages[choices]
-        original, released = self.pair.points
-        spans = dict(zip(self.pair.names, self.pair.embedding.spans(), strict=True))
-        known = list(choices.known) or self.pair.names
-        points, candidates = (original, released) if choices.direction == "original" else (released, original)
         size = choices.sample or SAMPLE_SIZE
         queries = None
         if self.pair.records > (size if choices.sample else MOST_SEARCHED_FULLY):
             queries = draw_sample(self.pair.records, size, choices.seed)
-        if choices.choose is None and not choices.known:
-            found = distance_linkage(
-                points, candidates, nearest=choices.nearest, queries=queries, progress=self._heard("dld")
-            )
+        known = list(choices.known) or self.pair.names
+        asked: dict[str, Any] = {"nearest": choices.nearest, "queries": queries, "progress": self._heard("dld")}
+        backwards = choices.direction == "released"
+        if any(axis.nominal for axis in self.pair.embedding.axes):
+            values, released = [attribute.values for attribute in self.pair.attributes], list(self.pair.released)
+            searching, sought = (released, values) if backwards else (values, released)
+            places = [self.pair.names.index(name) for name in known]
+            subset = choices.choose or len(known)
+            found = mixed_linkage(self.pair.embedding, searching, sought, places, subset, **asked)
         else:
-            found = subset_linkage(
-                points,
-                candidates,
-                [spans[name] for name in known],
-                choices.choose or len(known),
-                nearest=choices.nearest,
-                queries=queries,
-                progress=self._heard("dld"),
-            )
+            points, candidates = reversed(self.pair.points) if backwards else self.pair.points
+            if choices.choose is None and not choices.known:
+                found = distance_linkage(points, candidates, **asked)
+            else:
+                spans = dict(zip(self.pair.names, self.pair.embedding.spans(), strict=True))
+                columns = [spans[name] for name in known]
+                found = subset_linkage(points, candidates, columns, choices.choose or len(known), **asked)
         linkages[choices] = found
         return found
 

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.attributes import LARGEST_NUMBER
+from discreet.data.attributes import LARGEST_NUMBER, Values
+from discreet.data.embedding import Embedding
 from discreet.errors import InputError
 from discreet.kernels.arrays import Progress
 from discreet.kernels.chunks import part
+from discreet.kernels.mixed.linkage import Scale, link_mixed
 from discreet.kernels.space.linkage import link
 from discreet.text import silent
 
@@ -132,14 +134,7 @@ def subset_linkage(
     Linkage
         The mean over all subsets, of the rate and of each query's credit.
     """
-    if not 1 <= choose <= len(spans):
-        raise InputError(f"the attributes known must be 1 to {len(spans)}, the number of key attributes, not {choose}")
-    count = comb(len(spans), choose)
-    if count > MOST_SUBSETS:
-        raise InputError(
-            f"{len(spans)} key attributes have {count:,} subsets of {choose}, more than {MOST_SUBSETS:,}; name fewer "
-            "key attributes or another number of attributes known"
-        )
+    count = _count_subsets(len(spans), choose)
     x, y = _matrix(points, "points"), _matrix(candidates, "candidates")
     rows = _rows(queries, len(x))
     total = np.zeros(rows.size)
@@ -148,6 +143,50 @@ def subset_linkage(
         some, others = (np.concatenate([side[:, span] for span in chosen], axis=1) for side in (x, y))
         total += distance_linkage(some, others, own, nearest=nearest, queries=rows, progress=told).credits
     return summarize(total / count, rows, len(x))
+
+
+def mixed_linkage(
+    embedding: Embedding,
+    points: Sequence[Values],
+    candidates: Sequence[Values],
+    known: Sequence[int],
+    choose: int,
+    *,
+    nearest: int = 1,
+    queries: Any = None,
+    progress: Progress | None = None,
+) -> Linkage:
+    """Link records some of whose attributes are categories: as by their points, but without a matrix of indicators.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Where the values lie.
+    points, candidates : sequences of arrays
+        The values of each attribute, of those who search and of those who are found, row by row.
+    known : sequence of int
+        The attributes an intruder may know.
+    choose : int
+        How many of them he knows: the mean over all subsets of this size.
+    nearest, queries, progress
+        As for `distance_linkage`.
+    """
+    count = _count_subsets(len(known), choose)
+    rows = _rows(queries, len(points[0]))
+    total = np.zeros(rows.size)
+    for number, chosen in enumerate(combinations(known, choose)):
+        space = Embedding(tuple(embedding.axes[at] for at in chosen))
+        nominal = [axis for axis in space.axes if axis.nominal]
+        lengths = np.zeros((len(nominal), 1 + max((axis.width for axis in nominal), default=0)))
+        for row, axis in zip(lengths, nominal, strict=True):
+            row[: axis.width] = axis.lengths
+        scale = Scale(
+            np.array([axis.price for axis in nominal]), lengths, np.array([axis.width for axis in nominal], np.int32)
+        )
+        x, y = (space.split([side[at] for at in chosen]) for side in (points, candidates))
+        told = part(progress or silent, number / count, (number + 1) / count)
+        total += link_mixed(x, y, scale, rows, nearest, told)
+    return summarize(total / count, rows, len(points[0]))
 
 
 def draw_sample(n: int, size: int = SAMPLE_SIZE, seed: int = 0) -> NDArray[np.int64]:
@@ -187,6 +226,19 @@ def owners(own: Any, points: int, candidates: int) -> NDArray[np.int64]:
     if mine.min() < 0 or mine.max() >= candidates:
         raise InputError(f"own must be rows of the candidates, 0 to {candidates - 1}")
     return mine.astype(np.int64)
+
+
+def _count_subsets(attributes: int, choose: int) -> int:
+    """How many subsets of so many attributes there are, or an error."""
+    if not 1 <= choose <= attributes:
+        raise InputError(f"the attributes known must be 1 to {attributes}, the number of key attributes, not {choose}")
+    count = comb(attributes, choose)
+    if count > MOST_SUBSETS:
+        raise InputError(
+            f"{attributes} key attributes have {count:,} subsets of {choose}, more than {MOST_SUBSETS:,}; name fewer "
+            "key attributes or another number of attributes known"
+        )
+    return count
 
 
 def _rows(queries: Any, n: int) -> NDArray[np.int64]:

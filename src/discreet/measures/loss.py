@@ -41,14 +41,24 @@ def information_loss(attributes: Sequence[Attribute], released: Sequence[Values]
             parts[axis.name] = 100.0 * sse / sst if sst > 0 else 0.0
             sse_all, sst_all = sse_all + attribute.weight * sse, sst_all + attribute.weight * sst
             continue
-        x = np.zeros((int(known.sum()), axis.width))
-        y = np.zeros_like(x)
-        axis.place(attribute.values[known], x)
-        axis.place(after[known], y)
-        sse, sst = float(np.sum((x - y) ** 2)), float(np.sum(x**2))
+        sse, sst = axis.sums(attribute.values[known], after[known])
         parts[axis.name] = 100.0 * sse / sst if sst > 0 else 0.0
         sse_all, sst_all = sse_all + attribute.weight * sse, sst_all + attribute.weight * sst
     return (100.0 * sse_all / sst_all if sst_all > 0 else 0.0), parts
+
+
+def share_changed(attributes: Sequence[Attribute], released: Sequence[Values]) -> dict[str, float]:
+    """Of each nominal attribute the share of its values, in percent, that are another in the release, or gone.
+
+    A value that was missing in the original takes no part. Of an attribute that was made coarser, the coarse values are
+    compared.
+    """
+    shares = {}
+    for attribute, after in zip(attributes, released, strict=True):
+        if attribute.kind == "nominal":
+            known = ~np.isnan(attribute.values)
+            shares[attribute.name] = 100.0 * float(np.mean(attribute.values[known] != after[known]))
+    return shares
 
 
 def _coarse_sums(attribute: Attribute, fine: Attribute, after: Values) -> tuple[float, float]:

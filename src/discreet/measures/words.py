@@ -103,10 +103,15 @@ def analyst(values: Mapping[str, Any]) -> str:
         parts.append(f"the squared change of values is {values['il']:.2f} % of their variance (il)")
     change = values.get("change")
     if change:
-        means = [a["mean"]["change"] for a in change["attributes"] if a["mean"]["change"] is not None]
+        # Against the mean itself a change would have no end where that is near 0.
+        means = [
+            100.0 * abs(a["mean"]["released"] - a["mean"]["original"]) / a["variance"]["original"] ** 0.5
+            for a in change["attributes"]
+            if a["mean"]["released"] is not None and a["variance"]["original"]
+        ]
         variances = [a["variance"]["change"] for a in change["attributes"] if a["variance"]["change"] is not None]
         if means:
-            parts.append(f"means move by at most {max(map(abs, means)):.2f} %")
+            parts.append(f"means move by at most {max(means):.2f} % of a standard deviation")
         if variances:
             parts.append(f"variances by {sum(variances) / len(variances):+.1f} % on average")
         shift = change["correlations"]["mean_absolute_difference"]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from discreet.evolution.checks import integers
 from discreet.evolution.process import Finished, Process
 from discreet.kernels.partitions.groups import within_sse
+from discreet.microdata.records import Labels as Labels
+from discreet.microdata.records import Points as Points
+from discreet.microdata.records import Records
 from discreet.text import silent
-
-Points = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,19 @@ class Method(ABC):
         """Its parameters, as the evidence has them."""
         return asdict(self)
 
+    def search_records(self, records: Records, k: int, run: Run) -> Process[Labels]:
+        """Begin the search on records with categories; unless a method knows better, on their points."""
+        return self.search(records.points(), k, run)
+
     def rehearse(self, points: Points, k: int, sizes: Collection[int]) -> None:
         """Do on a few points all that a search of parts of these sizes does, so that it is compiled."""
         process = begin(self, points, k, Run())
         next(process.epochs(), None)
         process.answer()
+
+    def rehearse_records(self, records: Records, k: int, sizes: Collection[int]) -> None:
+        """The same on a few records with categories."""
+        self.rehearse(records.points(), k, sizes)
 
 
 class Construction(Method):
@@ -94,6 +102,16 @@ def begin(method: Method, points: Points, k: int, run: Run) -> Process[Labels]:
         cost = float(within_sse(points, labels))
         return Finished(labels, cost, cost)
     return method.search(points, k, run)
+
+
+def begin_records(method: Method, records: Records, k: int, run: Run) -> Process[Labels]:
+    """Begin the search of a method on records, with categories or without."""
+    if not records.has_categories:
+        return begin(method, records.numbers, k, run)
+    if len(records) < 2 * k:
+        labels = np.zeros(len(records), np.int64)
+        return Finished(labels, records.loss(labels), records.sse(labels))
+    return method.search_records(records, k, run)
 
 
 def renumber(labels: NDArray[Any]) -> Labels:

@@ -14,6 +14,7 @@ from discreet.errors import InputError
 from discreet.listening import shows_progress
 from discreet.microdata.classes import Classes
 from discreet.microdata.options import Settings
+from discreet.microdata.records import records_at
 from discreet.microdata.solving import Partition, View, solve
 from discreet.text import silent
 
@@ -84,7 +85,7 @@ def partition(
     points = _check_points(X, k)
     whole = Classes([np.arange(len(points))], np.zeros((len(points), 0), bool))
     found = solve(
-        [View(points, whole)],
+        [View(records_at(points), whole)],
         settings,
         progress or silent,
         start=None if start is None else _check_start(start, len(points), k),

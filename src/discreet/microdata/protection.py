@@ -22,6 +22,7 @@ from discreet.data.roles import Declarations
 from discreet.errors import PromiseNotKept
 from discreet.measures.choices import Choices
 from discreet.measures.judge import Judge
+from discreet.measures.loss import information_loss
 from discreet.measures.own import show, take_own
 from discreet.measures.pair import Pair
 from discreet.measures.risk import attribute_disclosure
@@ -29,6 +30,7 @@ from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, blanks, tell_gaps
 from discreet.microdata.method import describe_params
 from discreet.microdata.options import Settings
+from discreet.microdata.records import Records, records_of
 from discreet.microdata.solving import View, adopt, partition_of, solve
 from discreet.plugins import name_of
 from discreet.release.evidence import describe_input, evidence
@@ -74,25 +76,22 @@ def release_of(
     embedding, constant = embed(attributes)
     embedding.check_memory(dataset.frame.height)
     blank = blanks(groups, dataset.frame.height)
-    kept = [
-        replace(
-            attribute,
-            values=fill(attribute)
-            if attribute.missing == "impute"
-            else np.where(blank[:, column], np.nan, attribute.values),
-        )
-        for column, attribute in enumerate(attributes)
-    ]
-    views = [View(_points(embedding, kept, group.columns), group.classes) for group in groups]
+    kept = [_keep(attribute, blank[:, column]) for column, attribute in enumerate(attributes)]
+    views = [View(_records(embedding, kept, group.columns), group.classes) for group in groups]
     if labels is None:
         solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=settings.bound)
     else:
         solution = adopt(views, labels, settings, tell)
     home = {column: number for number, group in enumerate(groups) for column in group.columns}
-    released = [
-        attribute.round_values(aggregate(attribute, solution.partitions[home[column]].labels))
-        for column, attribute in enumerate(kept)
-    ]
+    released = _written(kept, [solution.partitions[home[column]].labels for column in range(len(kept))])
+    started = float("nan")
+    if start is not None:
+        before = _written(kept, [start] * len(kept))
+        started = information_loss(attributes, before)[0]
+        # Medians and digits are not what a search counts: what it found may lose more once they are written.
+        if started < information_loss(attributes, released)[0]:
+            begun = partition_of(views[0].records, start, settings.k)
+            solution, released = replace(solution, partitions=[begun]), before
     by = declarations.names("by")
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
@@ -131,7 +130,7 @@ def release_of(
         shown = assign_types(frame, dataset.decimal) if dataset.textual else data
         measures |= take_own(settings.own, show(dataset, attributes), shown)
     if start is not None:
-        measures["start_il"] = partition_of(views[0].points, start, settings.k).il
+        measures["start_il"] = started
     account = evidence(
         "microdata",
         parameters=parameters(settings, declarations, attributes, promise.groups),
@@ -157,14 +156,30 @@ def release_of(
     )
 
 
-def _points(embedding: Embedding, attributes: Sequence[Attribute], columns: Sequence[int]) -> NDArray[np.float64]:
+def _keep(attribute: Attribute, blank: NDArray[np.bool_]) -> Attribute:
+    """The attribute as it is grouped and released: filled, or without the values that have to be blanked."""
+    if attribute.missing == "impute":
+        return replace(attribute, values=fill(attribute))
+    return replace(attribute, values=np.where(blank, np.nan, attribute.values)) if blank.any() else attribute
+
+
+def _written(attributes: Sequence[Attribute], labels: Sequence[NDArray[np.int64]]) -> list[Values]:
+    """The values that will be written, given the groups of each attribute."""
+    return [
+        attribute.round_values(aggregate(attribute, own)) for attribute, own in zip(attributes, labels, strict=True)
+    ]
+
+
+def _records(embedding: Embedding, attributes: Sequence[Attribute], columns: Sequence[int]) -> Records:
     """The records in the space of some of the attributes."""
     axes = tuple(embedding.axes[column] for column in columns)
-    return replace(embedding, axes=axes).points([attributes[column].values for column in columns])
+    return records_of(replace(embedding, axes=axes), [attributes[column].values for column in columns])
 
 
 # In the worst case a search looks at every record: so many coordinates take about a second on one core.
 LINKAGE_COORDINATES, LEAST_SAMPLE = 45_000_000_000, 2_000
+# How many coordinates a category counts for.
+PER_CATEGORY = 3
 
 
 def judge(
@@ -180,7 +195,8 @@ def judge(
     columns = (read_confidential(dataset, declarations[name]) for name in held)
     confidential = tuple(column for column in columns if column is not None)
     pair = Pair(tuple(attributes), tuple(released), confidential)
-    width = sum(axis.width for axis in pair.embedding.axes)
+    # Categories are compared one by one, numbers many at once.
+    width = sum(PER_CATEGORY if axis.nominal else axis.width for axis in pair.embedding.axes)
     affordable = max(LEAST_SAMPLE, LINKAGE_COORDINATES // max(1, pair.records * width))
     # A sample of most records saves little.
     choices = Choices(sample=affordable if affordable < pair.records / 2 else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ from discreet.errors import InputError
 from discreet.evolution.loop import Outcome
 from discreet.evolution.process import Together
 from discreet.kernels.compiling import compiling, search_clock
-from discreet.kernels.partitions.groups import total_sse, within_sse
 from discreet.methods import make
 from discreet.microdata.classes import Classes
 from discreet.microdata.given import LABELS
-from discreet.microdata.method import Labels, Method, Points, Run, begin, renumber
+from discreet.microdata.method import Labels, Method, Run, begin_records, renumber
 from discreet.microdata.options import Settings
+from discreet.microdata.records import Records, records_at
 from discreet.microdata.set_partitioning.exact import lower_bound
 from discreet.plugins import name_of
 from discreet.running import CheckpointFile, describe_search, run, sign
@@ -93,16 +93,16 @@ class Partition:
         )
 
 
-def partition_of(points: NDArray[np.float64], labels: NDArray[np.int64], k: int) -> Partition:
-    """The partition that labels make of points, with its cost."""
-    return Partition(labels, k, float(within_sse(points, labels)), float(total_sse(points)))
+def partition_of(records: Records, labels: NDArray[np.int64], k: int) -> Partition:
+    """The partition that labels make of records, with its cost."""
+    return Partition(labels, k, records.sse(labels), records.sst())
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """All records as one group of attributes shows them: their points, and the classes to be partitioned."""
+    """All records as one group of attributes shows them, and the classes to be partitioned."""
 
-    points: NDArray[np.float64]
+    records: Records
     classes: Classes
 
 
@@ -141,7 +141,7 @@ def adopt(
     views: Sequence[View], labels: Sequence[Labels], settings: Settings, tell: Callable[[str, float], None]
 ) -> Solution:
     """The partitions that labels from elsewhere make of the views, as if a method had found them."""
-    partitions = [partition_of(view.points, own, settings.k) for view, own in zip(views, labels, strict=True)]
+    partitions = [partition_of(view.records, own, settings.k) for view, own in zip(views, labels, strict=True)]
     search = describe_search(Outcome(0, 0.0, "finished", ()), LABELS, {}, settings.seed)
     return Solution(partitions, search, _find_bound(views, partitions, None, settings, settings.bound, tell))
 
@@ -174,10 +174,14 @@ def solve(
     """
     name, method = choose(settings.method, settings.params)
     tell("compiling", 0.0)
-    for width in sorted({view.points.shape[1] for view in views}):
-        sizes = {len(rows) for view in views if view.points.shape[1] == width for rows in view.classes.rows}
-        warm_up(method, width, settings.k, sizes)
-    parts = [np.ascontiguousarray(view.points[rows]) for view in views for rows in view.classes.rows]
+    for width, categories in sorted({(view.records.width, view.records.has_categories) for view in views}):
+        alike = [view for view in views if (view.records.width, view.records.has_categories) == (width, categories)]
+        sizes = {len(rows) for view in alike for rows in view.classes.rows}
+        warm_up(method, width, settings.k, sizes, alike[0].records if categories else None)
+    parts = [view.records.take(rows) for view in views for rows in view.classes.rows]
+    exact = all(part.exact for part in parts)
+    if bound and not exact:
+        raise InputError("there are too many categories for a bound; leave it out, or coarsen the nominal columns")
     starts = [None] * len(parts) if start is None else [renumber(start[rows]) for rows in views[0].classes.rows]
     file = None
     if checkpoint is not None and method.searches:
@@ -187,14 +191,16 @@ def solve(
     outcome = run(process, settings, tell=lambda fraction: tell("grouping", fraction), checkpoint=file, began=began)
     labels = iter(process.answer())
     tell("grouping", 1.0)
-    partitions = [partition_of(view.points, _join(view.classes, labels), settings.k) for view in views]
+    partitions = [partition_of(view.records, _join(view.classes, labels), settings.k) for view in views]
     search = describe_search(outcome, name, method.parameters(), settings.seed)
-    return Solution(partitions, search, _find_bound(views, partitions, process.bound, settings, bound, tell))
+    # Of points that stand for categories only about, nothing is proven.
+    proven = process.bound if exact else None
+    return Solution(partitions, search, _find_bound(views, partitions, proven, settings, bound, tell))
 
 
 def begin_parts(
     method: Method,
-    parts: Sequence[Points],
+    parts: Sequence[Records],
     settings: Settings,
     tell: Callable[[float], None],
     starts: Sequence[Labels | None],
@@ -204,26 +210,36 @@ def begin_parts(
     # If one part has most of the records, its own search keeps several threads busy better than the parts do.
     together = 2 * max(map(len, parts)) <= total
     processes, done = [], 0
-    for points, start in zip(parts, starts, strict=True):
+    for records, start in zip(parts, starts, strict=True):
 
-        def heard(fraction: float, done: int = done, size: int = len(points)) -> None:
+        def heard(fraction: float, done: int = done, size: int = len(records)) -> None:
             if not method.searches:
                 tell((done + size * fraction) / total)
 
         threads = 1 if together else settings.threads
-        processes.append(begin(method, points, settings.k, Run(settings.seed, threads, heard, start)))
+        processes.append(begin_records(method, records, settings.k, Run(settings.seed, threads, heard, start)))
         heard(1.0)
-        done += len(points)
+        done += len(records)
     return Together(processes, settings.threads if together else 1)
 
 
-def warm_up(method: Method, width: int, k: int, sizes: Collection[int]) -> None:
-    """Run the method on a small case: compiling is no part of the search, nor can it be interrupted."""
-    small = np.random.default_rng(0).normal(size=(max(2 * k, min(8 * k, 2_000)), width))
+def warm_up(method: Method, width: int, k: int, sizes: Collection[int], like: Records | None = None) -> None:
+    """Run the method on a small case: compiling is no part of the search, nor can it be interrupted.
+
+    Where some attributes are categories, `like` is records that have them.
+    """
+    count = max(2 * k, min(8 * k, 2_000))
+    rng = np.random.default_rng(0)
+    small = records_at(rng.normal(size=(count, width)))
     with compiling():
-        if width:
-            method.rehearse(small, k, sizes)
-        partition_of(small, np.zeros(len(small), np.int64), k)
+        if like is not None:
+            numbers = rng.normal(size=(count, like.numbers.shape[1]))
+            codes = rng.integers(0, 2, (count, like.codes.shape[1]), np.int32)
+            small = replace(like, numbers=numbers, codes=codes)
+            method.rehearse_records(small, k, sizes)
+        elif width:
+            method.rehearse(small.numbers, k, sizes)
+        partition_of(small, np.zeros(count, np.int64), k)
 
 
 def _join(classes: Classes, found: Iterator[Labels]) -> Labels:
@@ -248,7 +264,9 @@ def _signature(
     """What a checkpoint must have in common with the run that goes on from it."""
     digest = hashlib.sha256()
     for view in views:
-        digest.update(str(view.points.shape).encode() + view.points.tobytes())
+        records = view.records
+        for values in (records.numbers, records.codes)[: 1 + records.has_categories]:
+            digest.update(str(values.shape).encode() + values.tobytes())
         for rows in view.classes.rows:
             digest.update(len(rows).to_bytes(8, "little") + rows.tobytes())
     started = "none" if start is None else hashlib.sha256(start.tobytes()).hexdigest()
@@ -270,14 +288,14 @@ def _find_bound(
     method = "column generation"
     if proven is None:
         parts = [
-            (view.points, partition.labels, rows)
+            (view.records, partition.labels, rows)
             for view, partition in zip(views, partitions, strict=True)
             for rows in view.classes.rows
         ]
         proven, words = 0.0, set()
-        for number, (points, labels, rows) in enumerate(parts):
+        for number, (records, labels, rows) in enumerate(parts):
             tell("bounding", number / len(parts))
-            own = lower_bound(points[rows], settings.k, labels=renumber(labels[rows]))
+            own = lower_bound(records.take(rows).points(), settings.k, labels=renumber(labels[rows]))
             proven += own.value
             words.add(own.method)
         method = ", ".join(sorted(words))

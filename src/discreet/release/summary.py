@@ -42,8 +42,7 @@ def summarize_release(
     if "start_il" in measures:
         lines += entry(
             "Before",
-            f"the groups it started from lost {measures['start_il']:.4g} %, the new ones "
-            f"{measures['partition_il']:.4g} %",
+            f"the groups it started from lost {measures['start_il']:.4g} %, the new ones {measures['il']:.4g} %",
         )
     if account["bound"]:
         lines += entry("Bound", _bound(account["bound"]))

@@ -147,7 +147,7 @@ def anneal(
         if temperature > 0.0:
             limit -= before * temperature * np.log(1.0 - uniform(rng))
         if after < limit and abs(after - before) > NOTHING * before:
-            _put_back(groups, union, size, count, after_count)
+            put_back(groups, union.slots, union.records, union.labels, size, count, after_count)
             for group in range(after_count):
                 slot = union.slots[group]
                 cost = union.pairs[group] / union.sizes[group]
@@ -186,7 +186,7 @@ def _gather(
     """Choose a group and groups of neighbouring records; tell how many groups and records that makes."""
     start = below(rng, points.shape[0])
     if uniform(rng) < BY_COST:
-        slot = _first_above(odds, uniform(rng) * odds[-1])
+        slot = first_above(odds, uniform(rng) * odds[-1])
         if slot < odds.size and groups.sizes[slot] > 0:
             start = groups.members[slot, below(rng, groups.sizes[slot])]
     wanted = FEWEST + below(rng, MOST - FEWEST + 1)
@@ -210,7 +210,7 @@ def _gather(
 
 
 @helper
-def _first_above(rising: Floats, value: float) -> int:
+def first_above(rising: Floats, value: float) -> int:
     """The first place of a number above a value, by bisection; the number of places if there is none."""
     low, high = 0, rising.size
     while low < high:
@@ -400,21 +400,21 @@ def _descend(union: Union, size: int, count: int, k: int) -> None:
 
 
 @helper
-def _put_back(groups: Groups, union: Union, size: int, before: int, after: int) -> None:
-    """Write the union's groups into their slots, taking or leaving slots where their number has changed."""
+def put_back(groups: Groups, slots: Ints, records: Ints, labels: Ints, size: int, before: int, after: int) -> None:
+    """Write the groups of a union into their slots, taking or leaving slots where their number has changed."""
     for group in range(before):
-        groups.sizes[union.slots[group]] = 0
+        groups.sizes[slots[group]] = 0
     for group in range(before, after):
         groups.empties[0] -= 1
-        union.slots[group] = groups.empty[groups.empties[0]]
+        slots[group] = groups.empty[groups.empties[0]]
     for group in range(after, before):
-        groups.empty[groups.empties[0]] = union.slots[group]
+        groups.empty[groups.empties[0]] = slots[group]
         groups.empties[0] += 1
     for i in range(size):
-        slot = union.slots[union.labels[i]]
-        groups.members[slot, groups.sizes[slot]] = union.records[i]
+        slot = slots[labels[i]]
+        groups.members[slot, groups.sizes[slot]] = records[i]
         groups.sizes[slot] += 1
-        groups.labels[union.records[i]] = slot
+        groups.labels[records[i]] = slot
 
 
 def rehearse() -> None:

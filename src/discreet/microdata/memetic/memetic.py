@@ -6,11 +6,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from discreet.errors import InputError, at_least, whole
 from discreet.evolution.process import Process
 from discreet.microdata.memetic.blocks import MOST_UNION_K, Blocks
 from discreet.microdata.memetic.islands import IslandParameters, Islands, can_be_proven, compile_kernels
+from discreet.microdata.memetic.mixed import MixedSearch
 from discreet.microdata.method import Labels, Method, Points, Run
+from discreet.microdata.records import Records
 
 # Data of many attributes counts as large if it has as many values as the largest moderate data of so many attributes.
 MODERATE_WIDTH = 10
@@ -29,6 +33,8 @@ class Memetic(IslandParameters, Method):
 
     Large data is searched in blocks of neighbouring groups, in passes that draw other borders each time; a block never
     gets worse. The start is then `mdav` within blocks. Time and memory for a pass are linear in the number of records.
+    So is data with categories, but by the loss of the means and modes that will be written; equal records come first,
+    then records sorted by their columns and cut.
 
     Parameters
     ----------
@@ -88,6 +94,16 @@ class Memetic(IslandParameters, Method):
             return self._blocks(points, k, run)
         return self._islands(points, k, run)
 
+    def search_records(self, records: Records, k: int, run: Run) -> Process[Labels]:
+        """Begin the search on records with categories, by the loss of means and modes."""
+        return self._mixed(records, k, run)
+
+    def _mixed(self, records: Records, k: int, run: Run) -> MixedSearch:
+        # A pass is shorter than a cycle.
+        return MixedSearch(
+            records.mixed, k, run, heat=self.heat, groups=self.block, growth=self.growth, patience=2 * self.patience
+        )
+
     def _blocks(self, points: Points, k: int, run: Run) -> Blocks:
         return Blocks(points, k, run, heat=self.heat, groups=self.block)
 
@@ -107,3 +123,9 @@ class Memetic(IslandParameters, Method):
             prove = any(can_be_proven(size, k) for size in sizes)
             compile_kernels(points, 2, prove)
             self._islands(points, 2, Run()).rehearse()
+
+    def rehearse_records(self, records: Records, k: int, sizes: Collection[int]) -> None:
+        """The same on a few records with categories."""
+        # The first partition, the orders, and passes with and without heat.
+        for _ in islice(self._mixed(records.take(np.arange(min(50, len(records)))), 2, Run()).epochs(), 8):
+            pass
