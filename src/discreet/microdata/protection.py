@@ -90,8 +90,7 @@ def release_of(
         started = information_loss(attributes, before)[0]
         # Medians and digits are not what a search counts: what it found may lose more once they are written.
         if started < information_loss(attributes, released)[0]:
-            begun = partition_of(views[0].records, start, settings.k)
-            solution, released = replace(solution, partitions=[begun]), before
+            solution, released = solution.swap([partition_of(views[0].records, start, settings.k)]), before
     by = declarations.names("by")
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(

@@ -65,7 +65,7 @@ class Records:
     @property
     def exact(self) -> bool:
         """Whether points are as far from each other as the records are: there is room for all indicators."""
-        return len(self) * sum(axis.width for axis in self.axes) <= MOST_COORDINATES
+        return not self.has_categories or len(self) * sum(axis.width for axis in self.axes) <= MOST_COORDINATES
 
     def points(self) -> Points:
         """The records as vectors: a category as its indicator, or as one of many directions if there is no room.

@@ -130,6 +130,13 @@ class Solution:
         sse, sst = _sums(self.partitions)
         return 100.0 * sse / sst if sst > 0 else 0.0
 
+    def swap(self, partitions: list[Partition]) -> Solution:
+        """The same search with other partitions as its answer: what is proven holds, the gap is new."""
+        other = replace(self, partitions=partitions)
+        if self.bound is None:
+            return other
+        return replace(other, bound=self.bound | {"gap": _gap(other.il, self.bound["value"])})
+
 
 def choose(method: str | Callable[..., Any], params: Mapping[str, Any]) -> tuple[str, Method]:
     """The method of a name, or of a function; "auto" is the best there is."""
@@ -141,6 +148,7 @@ def adopt(
     views: Sequence[View], labels: Sequence[Labels], settings: Settings, tell: Callable[[str, float], None]
 ) -> Solution:
     """The partitions that labels from elsewhere make of the views, as if a method had found them."""
+    _check_bound(settings.bound, [view.records.take(rows) for view in views for rows in view.classes.rows])
     partitions = [partition_of(view.records, own, settings.k) for view, own in zip(views, labels, strict=True)]
     search = describe_search(Outcome(0, 0.0, "finished", ()), LABELS, {}, settings.seed)
     return Solution(partitions, search, _find_bound(views, partitions, None, settings, settings.bound, tell))
@@ -179,9 +187,7 @@ def solve(
         sizes = {len(rows) for view in alike for rows in view.classes.rows}
         warm_up(method, width, settings.k, sizes, alike[0].records if categories else None)
     parts = [view.records.take(rows) for view in views for rows in view.classes.rows]
-    exact = all(part.exact for part in parts)
-    if bound and not exact:
-        raise InputError("there are too many categories for a bound; leave it out, or coarsen the nominal columns")
+    exact = _check_bound(bound, parts)
     starts = [None] * len(parts) if start is None else [renumber(start[rows]) for rows in views[0].classes.rows]
     file = None
     if checkpoint is not None and method.searches:
@@ -274,6 +280,19 @@ def _signature(
     return sign(name, method.parameters(), given, {"data": digest.hexdigest(), "start": started})
 
 
+def _check_bound(asked: bool, parts: Sequence[Records]) -> bool:
+    """Whether something can be proven of these records; refuse where that is asked for and cannot be."""
+    exact = all(part.exact for part in parts)
+    if asked and not exact:
+        raise InputError("there are too many categories for a bound; leave it out, or coarsen the nominal columns")
+    return exact
+
+
+def _gap(loss: float, least: float) -> float:
+    """How many percent a loss is above the least that is possible."""
+    return max(100.0 * (loss - least) / least, 0.0) if least > 0 else 0.0
+
+
 def _find_bound(
     views: Sequence[View],
     partitions: Sequence[Partition],
@@ -303,5 +322,4 @@ def _find_bound(
     if proven <= 0.0 < sse:
         return None  # that no loss is below 0 says nothing of how far above the optimum this one is
     value = 100.0 * proven / sst if sst > 0 else 0.0
-    gap = 100.0 * (sse - proven) / proven if proven > 0 else 0.0
-    return {"value": value, "gap": max(gap, 0.0), "method": method}
+    return {"value": value, "gap": _gap(sse, proven), "method": method}

@@ -158,6 +158,8 @@ def test_methods_by_name_have_few_coordinates_where_there_is_no_room(monkeypatch
     assert release.measures["smallest_group"] >= 5
     with pytest.raises(discreet.InputError, match="too many categories for a bound"):
         discreet.protect(found, k=5, quasi="all", method="mdav", bound=True)
+    with pytest.raises(discreet.InputError, match="too many categories for a bound"):
+        discreet.protect(found, k=5, quasi="all", labels=release.labels, bound=True)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -165,6 +167,8 @@ def test_refining_never_worsens_the_loss_of_medians_modes_and_digits(seed: int) 
     found = frame(120, seed)
     options: dict[str, Any] = {"quasi": "all", "aggregate": {"age": "median"}, "digits": {"age": -1}}
     made = discreet.protect(found, k=4, method="mdav", measures="none", **options)
-    better = discreet.refine(found, made.data, k=4, steps=3 + seed, measures="none", **options)
+    better = discreet.refine(found, made.data, k=4, steps=3 + seed, measures="none", bound=True, **options)
     assert better.measures["start_il"] == pytest.approx(made.measures["il"])
     assert better.measures["il"] <= made.measures["il"] * (1 + 1e-9)
+    bound, il = better.evidence["bound"], better.measures["partition_il"]
+    assert bound["gap"] == pytest.approx(100 * (il / bound["value"] - 1))
