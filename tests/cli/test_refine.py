@@ -40,8 +40,8 @@ def test_from_a_release_to_a_better_one(command: Command, survey: Path, made: Pa
     jsonschema.validate(evidence, schema("evidence"))
     jsonschema.validate(record, schema("release"))
     before = json.loads((tmp_path / "made.csv.evidence.json").read_text())
-    assert evidence["measures"]["start_il"] == pytest.approx(before["measures"]["partition_il"])
-    assert evidence["measures"]["partition_il"] <= evidence["measures"]["start_il"]
+    assert evidence["measures"]["start_il"] == pytest.approx(before["measures"]["il"])
+    assert evidence["measures"]["il"] <= evidence["measures"]["start_il"]
     assert evidence["search"]["steps"] <= 20
     assert evidence["verification"]["passed"]
     assert CANARY not in json.dumps([evidence, record])
@@ -68,7 +68,7 @@ def test_a_release_made_elsewhere_in_another_order_by_its_key(command: Command, 
     assert result.status == 0, result.err
     evidence = json.loads(result.out)
     assert evidence["promise"]["k"] == 5
-    assert evidence["measures"]["partition_il"] <= evidence["measures"]["start_il"]
+    assert evidence["measures"]["il"] <= evidence["measures"]["start_il"]
     assert pl.read_csv(out).columns == ["age", "income", "diagnosis"]
     without = command(*call, "--ignore", "rest", "--force")
     assert without.status == 2
