@@ -91,7 +91,9 @@ def _race(rng: np.random.Generator, folder: Path, found: Found) -> None:
 
 def _close(rng: np.random.Generator, folder: Path, found: Found) -> None:
     """A promise that is not kept stays status 1 with standard output closed, full, or read by nobody."""
-    if start(*_line(folder)).wait() != 0:
+    made = start(*_line(folder))
+    made.communicate()
+    if made.returncode != 0:
         found.hold(STATUS, False, "protect did not succeed")
         return
     with (folder / "out.csv").open("a") as file:
@@ -106,7 +108,9 @@ def _close(rng: np.random.Generator, folder: Path, found: Found) -> None:
     pipe = start(*checked)
     assert pipe.stdout is not None
     pipe.stdout.close()
-    found.hold(STATUS, pipe.wait() == 1, "closed pipe")
+    pipe.stdout = None
+    pipe.communicate()
+    found.hold(STATUS, pipe.returncode == 1, "closed pipe")
     ascii_only = start(*checked, "--json")
     ascii_only.communicate()
     found.hold(STATUS, ascii_only.returncode == 1, "json")
