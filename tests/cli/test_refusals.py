@@ -135,7 +135,7 @@ def test_a_fault_of_ours_shows_no_value(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError(CANARY)
 
-    monkeypatch.setattr("discreet.data.dataset.accept", broken)
+    monkeypatch.setattr("discreet.microdata.preparation.accept", broken)
     result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *ROLES)
     assert result.status == 1
     assert "RuntimeError" in result.err
