@@ -1,7 +1,8 @@
 """Golden master: what the public verbs and commands give for fixed seeds and steps, to the last bit.
 
-The results are in `golden.json`; `python tests/test_golden.py --record` writes them anew, after a change that is meant
-to change them. Cases named `mixed-…` have tables of which one part is a network of flows and another is not.
+The results are in `golden.json`; `python tests/test_golden.py --record` writes them (or the cases it names) anew, after
+a change that is meant to change them. Cases named `mixed-…` have tables of which one part is a network of flows and
+another is not.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -653,12 +654,12 @@ CASES: dict[str, Case] = {
 }
 
 
-def record() -> None:
-    """Compute all cases and keep what they give."""
-    found = {}
-    for name, case in CASES.items():
+def record(names: Sequence[str]) -> None:
+    """Compute cases and keep what they give; others stay as they are recorded."""
+    found = json.loads(RECORDED.read_text(encoding="utf-8"))
+    for name in names:
         with tempfile.TemporaryDirectory() as folder:
-            found[name] = condense(json.loads(json.dumps(case(Path(folder)))))
+            found[name] = condense(json.loads(json.dumps(CASES[name](Path(folder)))))
     RECORDED.write_text(json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
 
@@ -679,6 +680,6 @@ def test_every_recorded_case_is_computed(recorded: Figures) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["--record"]:
-        sys.exit("usage: python tests/test_golden.py --record")
-    record()
+    if sys.argv[1:2] != ["--record"] or not set(sys.argv[2:]) <= set(CASES):
+        sys.exit("usage: python tests/test_golden.py --record [CASE …]")
+    record(sys.argv[2:] or list(CASES))
