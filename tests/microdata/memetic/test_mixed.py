@@ -38,6 +38,7 @@ def records(count: int, seed: int) -> Records:
     values = [rng.normal(size=count), rng.integers(0, 3, count).astype(float), rng.integers(0, 20, count).astype(float)]
     axes = [Axis("a", np.zeros(1), 1.0)]
     for at, levels in ((1, 3), (2, 20)):
+        values[at][:2] = 0, 1  # a column of one category would carry nothing, and have no scale
         shares = np.bincount(values[at].astype(int), minlength=levels) / count
         axes.append(Axis(f"c{at}", shares, float(1 / np.sqrt(1 - (shares**2).sum()))))
     if seed % 3 == 0:
