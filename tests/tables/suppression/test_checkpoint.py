@@ -81,14 +81,16 @@ def test_a_killed_run_ends_where_it_would_have(
     kind: str, method: str, steps: int, kept: int, dead: int, tmp_path: Path
 ) -> None:
     make_table(kind, tmp_path / "table.parquet")
-    assert run(command(tmp_path, "whole", method, steps)) == 0
+    status = run(command(tmp_path, "whole", method, steps))
+    # Of the mixed table some cells are beyond protection: a partial release.
+    assert status == (3 if kind == "mixed" else 0)
     whole = outcome(tmp_path, "whole")
     again = [*command(tmp_path, "again", method, steps), "--checkpoint", str(tmp_path / "kept.npz")]
     script = KILLED.format(kept=kept, dead=dead)
     killed = subprocess.run([sys.executable, "-c", script, *again], check=False, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     assert not (tmp_path / "again.csv").exists()
-    assert run(again) == 0
+    assert run(again) == status
     assert outcome(tmp_path, "again") == whole
 
 
