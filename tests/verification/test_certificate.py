@@ -21,7 +21,7 @@ from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from discreet.verification.certificate import Certificate, Certifier, Move, find_flaws, read_certificate
-from discreet.verification.exact_moves import make_exact
+from discreet.verification.exact_moves import common_denominator, make_exact
 from plain_attacker import Case, case, fraction, lines, protected
 
 SEEDS = range(160)
@@ -499,3 +499,9 @@ def test_what_no_whole_numbers_show_is_protected_by_solver_only() -> None:
     assert told.as_dict()["by_solver_only"] == told.as_dict()["protected"] > 0
     assert f"{told.as_dict()['protected']} by solver only" in " ".join(told.summary().split())
     assert told.as_dict()["certificate"] == "approximate"
+
+
+def test_numbers_that_are_nearly_whole_have_no_denominator_in_common() -> None:
+    assert common_denominator(np.array([5.0001, 1.0])) == 1
+    assert common_denominator(np.array([0.5, 1 / 3])) == 6
+    assert common_denominator(np.array([2.0, 1.0 + 1e-12])) == 1

@@ -35,7 +35,11 @@ def common_denominator(numbers: Floats) -> int:
         worst = int(np.argmax(off)) if len(off) else 0
         if not len(off) or off[worst] <= NEAR * denominator:
             return denominator
-        denominator *= Fraction(float(scaled[worst])).limit_denominator(DENOMINATOR).denominator
+        factor = Fraction(float(scaled[worst])).limit_denominator(DENOMINATOR).denominator
+        if factor == 1:
+            # Too far from a whole number for rounding, too near to one for a fraction: there is none in common.
+            return 1
+        denominator *= factor
     return 1
 
 
