@@ -1,11 +1,12 @@
 """Plain insiders of tables, which the tests compare the project's own with: from the records, one by one.
 
 Nothing of what a table says of its contributors is used: who contributes to a cell, who is alone in one and what the
-rules ask for the others are counted from the records, and every interval is two linear programs of scipy.
+rules ask for the others are counted from the records; the attackers are those of the campaign, which use scipy alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 import discreet
+from campaign.attackers import Attacker, find_insiders
 from discreet.tabular.table import PRIMARY, Table
-from plain_attacker import extremes
+from plain_attacker import lines
 
 Bools = NDArray[np.bool_]
 RULES: tuple[dict[str, Any], ...] = (
@@ -43,36 +45,17 @@ def tabulated(frame: pl.DataFrame, rule: dict[str, Any], *, holdings: bool, top:
     return discreet.primary(held, **rule)
 
 
-def contributions(table: Table, frame: pl.DataFrame) -> list[dict[int, float]]:
+def contributions(table: Table, frame: pl.DataFrame) -> list[dict[Hashable, float]]:
     """Who contributes to each cell, and how much."""
     rows = frame.to_dicts()
-    found: list[dict[int, float]] = []
+    found: list[dict[Hashable, float]] = []
     for cell in range(len(table)):
         codes = [(one.name, one.codes[table.codes[cell, axis]]) for axis, one in enumerate(table.dimensions)]
-        mine: dict[int, float] = {}
+        mine: dict[Hashable, float] = {}
         for row in rows:
             if all(code in ("Total", row[name]) for name, code in codes):
                 mine[row["who"]] = mine.get(row["who"], 0.0) + row["sales"]
         found.append(mine)
-    return found
-
-
-def level(amounts: list[float], rule: dict[str, Any]) -> float:
-    """The upper protection level that rules ask for contributions; 0 if they are safe."""
-    sizes, total = sorted(amounts, reverse=True), sum(amounts)
-    found = 0.0
-    if not sizes:
-        return found
-    if len(sizes) < rule.get("threshold", 0):
-        found = max(found, 0.3 * total, 1.0)
-    if "dominance" in rule:
-        n, k = rule["dominance"]
-        if sum(sizes[:n]) > k / 100 * total + 1e-9:
-            found = max(found, 100 / k * sum(sizes[:n]) - total, 1.0)
-    if "p" in rule:
-        rest = total - sum(sizes[: 1 + rule.get("coalition", 1)])
-        if rest < rule["p"] / 100 * sizes[0] - 1e-9:
-            found = max(found, rule["p"] / 100 * sizes[0] - rest, 1.0)
     return found
 
 
@@ -81,44 +64,28 @@ class PlainInsiders:
 
     def __init__(self, table: Table, frame: pl.DataFrame, rule: dict[str, Any]) -> None:
         self.table = table
-        brought = contributions(table, frame)
-        self.known: dict[int, list[int]] = {}
-        for cell, mine in enumerate(brought):
-            if len(mine) == 1:
-                self.known.setdefault(next(iter(mine)), []).append(cell)
-        # For each insider the cells of which something is asked in his eyes: how far down and up.
-        self.asked: dict[int, dict[int, tuple[float, float]]] = {}
-        for who in self.known:
-            self.asked[who] = {}
-            for cell in np.flatnonzero(table.status == PRIMARY).tolist():
-                others = [amount for one, amount in brought[cell].items() if one != who]
-                up = level(others, rule)
-                if up > 0:
-                    room = table.upper[cell] - table.value[cell]
-                    self.asked[who][cell] = min(up, sum(others)), min(up, room)
+        self.unsafe = np.flatnonzero(table.status == PRIMARY).tolist()
+        self.insiders = find_insiders(
+            contributions(table, frame), self.unsafe, rule, np.asarray(table.upper - table.value)
+        ).values()
 
     def exposed(self, hidden: Bools, *, first: bool = False) -> set[tuple[tuple[int, ...], int]]:
         """What insiders can work out too closely, each by the cells he is alone in; only the first found, if asked."""
+        attacker = self._attacker(hidden)
         found: set[tuple[tuple[int, ...], int]] = set()
-        for who, asked in self.asked.items():
-            rest = hidden.copy()
-            rest[self.known[who]] = False
-            cells = np.array(sorted(asked), dtype=np.int64)
-            if not len(cells):
-                continue
-            down, up = extremes(self.table, rest, cells)
-            for at, cell in enumerate(cells.tolist()):
-                slack = 1e-7 * max(1.0, abs(self.table.value[cell]))
-                if down[at] < asked[cell][0] - slack or up[at] < asked[cell][1] - slack:
-                    found.add((tuple(self.known[who]), cell))
-                    if first:
-                        return found
+        for insider in self.insiders:
+            if not first or not found:
+                short = attacker.find_short(insider.asked, insider.known, first=first)
+                found |= {(tuple(insider.known), cell) for cell in short}
         return found
 
     def is_safe(self, hidden: Bools) -> bool:
         """Whether a pattern protects every unsafe cell against outsiders and insiders."""
-        table, cells = self.table, np.flatnonzero(self.table.status == PRIMARY)
-        down, up = extremes(table, hidden, cells)
-        slack = 1e-7 * np.maximum(1.0, np.abs(table.value[cells]))
-        enough = (down >= table.lpl[cells] - slack) & (up >= table.upl[cells] - slack)
-        return bool(enough.all()) and not self.exposed(hidden, first=True)
+        asked = {cell: (float(self.table.lpl[cell]), float(self.table.upl[cell])) for cell in self.unsafe}
+        return not self._attacker(hidden).find_short(asked, first=True) and not self.exposed(hidden, first=True)
+
+    def _attacker(self, hidden: Bools) -> Attacker:
+        # Of all cells: what is published cannot move.
+        table = self.table
+        lower, upper = (np.where(hidden, bound, table.value) for bound in (table.lower, table.upper))
+        return Attacker(lines(table), table.value, lower, upper)

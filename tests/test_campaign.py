@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import discreet
-from campaign import files, frames, names, states, tables
+from campaign import attackers, files, frames, names, states, tables
 from campaign.__main__ import BATCHES, trial_of
 from campaign.found import Found
 from campaign.ledger import Entry, Ledger
@@ -75,14 +76,27 @@ def test_counts_add_up_and_nothing_counts_twice(tmp_path: Path) -> None:
         ledger.add(Entry("frames", first, first + 10, found))
         ledger.write()
     assert "| a promise | 20 | 1 |" in path.with_suffix(".md").read_text()
-    assert "| frames | 0 to 19 |" in path.with_suffix(".md").read_text()
+    assert (
+        "| frames | 0 to 19 | `python -m campaign --trials frames --seeds 0:20" in path.with_suffix(".md").read_text()
+    )
     with pytest.raises(SystemExit, match="tried before"):
         Ledger(path).add(Entry("frames", 5, 6, Found()))
 
 
 def test_elimination_finds_what_follows_by_subtraction() -> None:
-    import numpy as np
-
     # a + b = 3 fixes none of them; with b = 1 both.
-    assert tables._determined(np.array([[1.0, 1.0]])) == [False, False]
-    assert tables._determined(np.array([[1.0, 1.0], [0.0, 1.0]])) == [True, True]
+    assert attackers.determined(np.array([[1.0, 1.0]])).tolist() == [False, False]
+    assert attackers.determined(np.array([[1.0, 1.0], [0.0, 1.0]])).tolist() == [True, True]
+
+
+def test_what_sole_contributors_learn_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    careful = discreet.suppress
+    monkeypatch.setattr(discreet, "suppress", lambda table, **said: careful(table, **said, singletons=False))
+    found = Found()
+    for seed in range(4):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found.add(tables.run(seed, folder))
+    broken = {promise for promise, _ in found.broken}
+    assert tables.INSIDE in broken
+    assert tables.ATTACKED not in broken

@@ -12,6 +12,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pyreadstat
@@ -26,7 +27,8 @@ REPEATED = "the same seed and steps give the same release"
 REFUSED = "what cannot be protected is refused with a message of our own"
 
 METHODS = ("mdav", "vmdav", "md", "mst", "tour", "memetic", "genetic", "recursive", "two-step", "univariate")
-FORMATS = (".csv", ".parquet", ".feather", ".xlsx", ".sav", ".dta")
+FORMATS = (".csv", ".tsv", ".parquet", ".feather")
+SLOWER_FORMATS = (".xlsx", ".sav", ".zsav", ".dta", ".xpt")
 WORDS = ("Öd", 'a"b', "c,d", "x\ny", "z", " pad ", "'", "=1+1", "NULL", "0", "1.0", "ß", "𝔘", "", "NA", "true")
 Row = tuple[str, ...]
 
@@ -56,10 +58,10 @@ def run(seed: int, folder: Path) -> Found:
         found.hold(REFUSED, True)
         return found
     _recount_frame(found, release.data, frame, quasi, by, k)
-    for suffix in rng.choice(FORMATS, int(rng.integers(2, 5)), replace=False).tolist():
+    for suffix in (*FORMATS, str(rng.choice(SLOWER_FORMATS))):
         path = folder / f"release{suffix}"
         try:
-            release.write(path, force=True)
+            release.write(path, force=True, order=str(rng.choice(["sorted", "sorted", "kept"])))
         except discreet.DiscreetError:
             # A format may not hold what is in the frame, such as a name of a column.
             found.hold(REFUSED, not path.exists(), f"{suffix} refused, and a file is left behind")
@@ -74,7 +76,7 @@ def run(seed: int, folder: Path) -> Found:
 
 def _draw_frame(rng: np.random.Generator) -> tuple[pd.DataFrame, list[str], list[str], int]:
     """A frame as registers have them: ties, gaps, strata, wide ranges, words that look like something else."""
-    n, k = int(rng.integers(4, 60)), int(rng.integers(2, 7))
+    n, k = int(rng.integers(4, 600 if rng.random() < 0.02 else 60)), int(rng.integers(2, 7))
     gaps = float(rng.choice([0.0, 0.0, 0.1, 0.4]))
     makers: dict[str, Callable[[], Any]] = {
         "whole": lambda: rng.integers(-5, int(rng.choice([3, 50, 10**9])), n),
@@ -146,11 +148,20 @@ def _text(value: Any) -> str:
 def _read(path: Path) -> dict[str, tuple[list[str], list[Row]]]:
     """The file by every reader there is for its format: names, and rows as text."""
     suffix = path.suffix
-    if suffix == ".csv":
+    if suffix in (".csv", ".tsv"):
+        mark = "," if suffix == ".csv" else "\t"
         with path.open(encoding="utf-8", newline="") as file:
-            head, *rows = list(csv.reader(file))
-        plain = pd.read_csv(path, dtype=str, keep_default_na=False)
-        return {"csv": (head, [tuple(row) for row in rows]), "pandas": _rows_of(plain)}
+            head, *rows = list(csv.reader(file, delimiter=mark))
+        plain = pd.read_csv(path, dtype=str, keep_default_na=False, sep=mark)
+        texts = pa.csv.ConvertOptions(column_types=dict.fromkeys(head, pa.string()), strings_can_be_null=False)
+        parsed = pa.csv.ParseOptions(delimiter=mark, newlines_in_values=True)
+        arrow = pa.csv.read_csv(path, parse_options=parsed, convert_options=texts)
+        lines = list(zip(*(column.to_pylist() for column in arrow.columns), strict=True))
+        return {
+            "csv": (head, [tuple(row) for row in rows]),
+            "pandas": _rows_of(plain),
+            "pyarrow": (arrow.column_names, lines),
+        }
     if suffix == ".parquet":
         return {"pyarrow": _rows_of(pa.parquet.read_table(path).to_pandas())}
     if suffix == ".feather":
@@ -160,7 +171,8 @@ def _read(path: Path) -> dict[str, tuple[list[str], list[Row]]]:
         secret = head.index("secret")
         texts = [tuple(str(v) if at == secret else _text(v) for at, v in enumerate(row)) for row in rows]
         return {"openpyxl": ([str(name) for name in head], texts)}
-    read = {".sav": pyreadstat.read_sav, ".dta": pyreadstat.read_dta}[suffix]
+    readers: dict[str, Any] = {".dta": pyreadstat.read_dta, ".xpt": pyreadstat.read_xport}
+    read = readers.get(suffix, pyreadstat.read_sav)
     return {"pyreadstat": _rows_of(read(path)[0])}
 
 

@@ -20,13 +20,14 @@ INTRODUCTION = """\
 Tests show that code does what its authors thought of. This campaign draws what nobody thought of: random microdata and
 tables, broken files of every format, forged checkpoints and certificates, hostile names, and faults from outside such
 as a kill at any moment. What comes out is read by other libraries (csv, pandas, pyarrow, openpyxl, pyreadstat) and
-attacked with scipy's linear programs and exact elimination; none of it shares code with discreet.
+attacked with scipy's linear programs and exact elimination, by outsiders and by sole contributors who know their own
+part; none of it shares code with discreet.
 
     make campaign
 
-goes on from the seeds that were tried last, for ten minutes, and adds its counts to this page; `python -m campaign
---help` (in `tools`) says how to choose trials, seeds and minutes. A seed says all about a trial: what breaks can be
-seen again with `--trials NAME --seeds N:N+1`. A short campaign is part of `make test`.
+goes on from the seeds that were tried last, for ten minutes, and adds its counts to this page;
+`python -m campaign --help` (in `tools`) says how to choose trials, seeds and minutes. A seed says all about a trial:
+what breaks can be seen again with `--trials NAME --seeds N:N+1`. A short campaign is part of `make test`.
 """
 
 
@@ -86,8 +87,9 @@ class Ledger:
                 counts["broken"] += one["broken"].get(promise, 0)
         lines = [INTRODUCTION, "## What was tried", "", "| promise | tried | broken |", "|---|---:|---:|"]
         lines += [f"| {name} | {counts['tried']:,} | {counts['broken']:,} |" for name, counts in sorted(tried.items())]
-        lines += ["", "## Seeds", "", "| trial | seeds |", "|---|---|"]
-        for trial in sorted({one["trial"] for one in self._entries}):
-            ranges = sorted(one["seeds"] for one in self._entries if one["trial"] == trial)
-            lines.append(f"| {trial} | {', '.join(f'{first} to {last - 1}' for first, last in ranges)} |")
+        lines += ["", "## Seeds", "", "| trial | seeds | the same again, in `tools` |", "|---|---|---|"]
+        for one in sorted(self._entries, key=lambda one: (one["trial"], one["seeds"])):
+            trial, (first, last) = one["trial"], one["seeds"]
+            again = f"`python -m campaign --trials {trial} --seeds {first}:{last} --ledger again.json`"
+            lines.append(f"| {trial} | {first} to {last - 1} | {again} |")
         return "\n".join(lines) + "\n"

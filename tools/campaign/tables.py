@@ -1,28 +1,41 @@
-"""Random tables through `tabulate`, `primary` and `suppress`, attacked from their published files with scipy.
+"""Random tables through `tabulate`, `primary` and `suppress`, attacked from their published files.
 
-The attacker here knows the published file, the hierarchies and the rules; he builds the relations anew from codes,
-solves two linear programs for each unsafe cell, and looks by exact elimination for cells that follow by subtraction.
+The attackers know the published file, the hierarchies and the rules; who is alone in a cell also knows his own part.
+They build the relations anew from codes. What can be worked out by whom is in `attackers`.
 """
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 import discreet
+from campaign.attackers import Asked, Attacker, Floats, find_insiders, level
 from campaign.found import Found
 
+TABLE = "a published table withstands every attacker"
 ATTACKED = "no unsafe cell of a published table can be narrowed down below its protection level"
 SUBTRACTED = "no unsafe cell of a published table follows by adding and subtracting"
+INSIDE = "no sole contributor can narrow down what others contribute below what the rules ask for"
+INSIDE_SUBTRACTED = "what others contribute does not follow for a sole contributor by adding and subtracting"
 PUBLISHED = "what is published of a table is true, and no unsafe cell is published"
 REFUSED = "a table that cannot be protected is refused"
 
-PRIME = 2**31 - 1
+METHODS = ("search", "search", "search", "hypercube", "hypercube", "exact", "ga-one-p", "ls-swap")
+RULES: tuple[dict[str, Any], ...] = (
+    {"p": 5, "threshold": 2},
+    {"p": 10, "threshold": 3},
+    {"p": 25},
+    {"threshold": 3},
+    {"dominance": (1, 75)},
+    {"p": 20, "coalition": 2, "dominance": (2, 90)},
+)
 Cell = tuple[str, ...]
 
 
@@ -54,33 +67,32 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Unsafe:
-    """An unsafe cell, worked out from the contributions by the rules as they are written in handbooks."""
+class Contribution:
+    """What somebody contributes to a cell."""
 
-    value: float
-    level: float
+    cell: Cell
+    who: int
+    amount: float
 
 
 def run(seed: int, folder: Path) -> Found:
     """Publish one random table and attack it."""
     rng = np.random.default_rng([seed, 2])
     found = Found()
-    axes = [_draw_axis(rng, name, int(rng.integers(2, 5))) for name in "ABC"[: int(rng.integers(2, 4))]]
-    p, least = float(rng.choice([5, 10, 25])), int(rng.choice([2, 3]))
+    axes = [_draw_axis(rng, name, int(rng.integers(2, 5))) for name in "ABC"[: int(rng.choice([2, 2, 3]))]]
+    rule = RULES[int(rng.integers(len(RULES)))]
     contributions = _draw_contributions(rng, axes)
     _write_microdata(folder, axes, contributions)
     by = [_by(folder, axis) for axis in axes]
     try:
-        table = discreet.tabulate(folder / "data.csv", by=by, value="amount")
-        flagged = discreet.primary(table, p=p, threshold=least)
-        method = str(rng.choice(["search", "search", "exact", "hypercube", "ga-one-p"]))
-        kept = discreet.suppress(flagged, method=method, steps=int(rng.integers(1, 12)), seed=seed)
+        table = discreet.tabulate(folder / "data.csv", by=by, value="amount", holding="who", top=4)
+        flagged = discreet.primary(table, **rule)
+        kept = discreet.suppress(flagged, method=str(rng.choice(METHODS)), steps=int(rng.integers(1, 8)), seed=seed)
         kept.write(folder / "public.csv")
     except discreet.DiscreetError:
         found.hold(REFUSED, not (folder / "public.csv").exists(), "refused, and a file is left behind")
         return found
-    truth, unsafe = _judge(axes, contributions, p, least)
-    _attack(found, axes, _read_public(folder / "public.csv", axes), truth, unsafe)
+    _attack(found, axes, _read_public(folder / "public.csv", axes), contributions, rule)
     return found
 
 
@@ -94,22 +106,25 @@ def _draw_axis(rng: np.random.Generator, name: str, leaves: int) -> Axis:
     return Axis(name, above)
 
 
-def _draw_contributions(rng: np.random.Generator, axes: list[Axis]) -> list[tuple[Cell, float]]:
-    """Skewed contributions, whole or with two decimals; some cells have none, some one of 0."""
-    made = []
+def _draw_contributions(rng: np.random.Generator, axes: list[Axis]) -> list[Contribution]:
+    """Skewed contributions, whole or with two decimals; some cells have none, some one of 0; some have a holding."""
+    places = []
     decimals, size = int(rng.choice([0, 0, 2])), float(rng.choice([1, 100, 1e7]))
     for cell in product(*(axis.leaves for axis in axes)):
         for _ in range(int(rng.poisson(rng.choice([0.5, 2, 4])))):
             amount = 0.0 if rng.random() < 0.03 else round(float(size * rng.lognormal(2, 1.5)), decimals)
-            made.append((cell, amount))
-    return made or [(tuple(axis.leaves[0] for axis in axes), 1.0)]
+            places.append((cell, amount))
+    places = places or [(tuple(axis.leaves[0] for axis in axes), 1.0)]
+    n = len(places)
+    who = rng.integers(0, max(2, int(0.7 * n)), n) if rng.random() < 0.4 else np.arange(n)
+    return [Contribution(cell, int(one), amount) for (cell, amount), one in zip(places, who, strict=True)]
 
 
-def _write_microdata(folder: Path, axes: list[Axis], contributions: list[tuple[Cell, float]]) -> None:
+def _write_microdata(folder: Path, axes: list[Axis], contributions: list[Contribution]) -> None:
     with (folder / "data.csv").open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
-        out.writerow([*(axis.name for axis in axes), "amount"])
-        out.writerows([*cell, amount] for cell, amount in contributions)
+        out.writerow([*(axis.name for axis in axes), "who", "amount"])
+        out.writerows([*one.cell, one.who, one.amount] for one in contributions)
 
 
 def _by(folder: Path, axis: Axis) -> str:
@@ -131,27 +146,14 @@ def _by(folder: Path, axis: Axis) -> str:
     return f"{axis.name}@{path}"
 
 
-def _judge(
-    axes: list[Axis], contributions: list[tuple[Cell, float]], p: float, least: int
-) -> tuple[dict[Cell, float], dict[Cell, Unsafe]]:
-    """The true table, and its unsafe cells with their levels: p% rule and threshold, at least a unit."""
-    held: dict[Cell, list[float]] = {}
-    for cell, amount in contributions:
-        for sums in product(*(axis.line_up(code) for axis, code in zip(axes, cell, strict=True))):
-            held.setdefault(sums, []).append(amount)
-    whole = all(amount == int(amount) for _, amount in contributions)
-    unit = 1.0 if whole else 0.01
-    truth, unsafe = {}, {}
-    for cell, amounts in held.items():
-        total = truth[cell] = round(sum(amounts), 2)
-        first, second, *_ = [*sorted(amounts, reverse=True), 0.0, 0.0]
-        short = p / 100 * first - (total - first - second)
-        levels = [0.3 * total] if len(amounts) < least else []
-        levels += [short] if short > 1e-9 * max(1.0, total) else []
-        if levels:
-            # A cell that nothing is above or below of is asked for what there is.
-            unsafe[cell] = Unsafe(total, max(unit, *levels))
-    return truth, unsafe
+def _bring(axes: list[Axis], contributions: list[Contribution]) -> dict[Cell, dict[Hashable, float]]:
+    """Who contributes to each cell of the table, and how much."""
+    brought: dict[Cell, dict[Hashable, float]] = {}
+    for one in contributions:
+        for sums in product(*(axis.line_up(code) for axis, code in zip(axes, one.cell, strict=True))):
+            mine = brought.setdefault(sums, {})
+            mine[one.who] = round(mine.get(one.who, 0.0) + one.amount, 2)
+    return brought
 
 
 def _read_public(path: Path, axes: list[Axis]) -> dict[Cell, float | None]:
@@ -173,99 +175,77 @@ def _attack(
     found: Found,
     axes: list[Axis],
     public: dict[Cell, float | None],
-    truth: dict[Cell, float],
-    unsafe: dict[Cell, Unsafe],
+    contributions: list[Contribution],
+    rule: dict[str, Any],
 ) -> None:
+    brought = _bring(axes, contributions)
+    unit = 1.0 if all(one.amount == int(one.amount) for one in contributions) else 0.01
+    truth = {cell: round(sum(mine.values()), 2) for cell, mine in brought.items()}
+    levels = {cell: level(list(mine.values()), rule, unit) for cell, mine in brought.items()}
+    unsafe = [cell for cell in brought if levels[cell] > 0]
     true = all(
         number is None or abs(number - truth[cell]) <= 1e-9 * max(1.0, truth[cell]) for cell, number in public.items()
     )
     hidden = all(public.get(cell) is None for cell in unsafe)
     found.hold(PUBLISHED, true and hidden and set(public) == set(truth), "a cell is wrong, or unsafe and published")
-    cells = [cell for cell, number in public.items() if number is None]
     if not unsafe or not hidden:
         return
-    matrix, right = _relations(axes, public, cells)
-    determined = _determined(matrix)
-    # What anybody could think of a cell: at least 0, at most one and a half of the largest total.
-    most = 1.5 * max(truth.values())
-    for cell, asked in unsafe.items():
-        at = cells.index(cell)
-        found.hold(SUBTRACTED, not determined[at], f"a cell of level {asked.level:g}")
-        reach = []
-        for sign in (1.0, -1.0):
-            goal = np.zeros(len(cells))
-            goal[at] = sign
-            solved = linprog(goal, A_eq=matrix, b_eq=right, bounds=(0.0, most), method="highs")
-            reach.append(sign * solved.fun if solved.status == 0 else np.nan)
-        # Below 0 there is nothing to reach, nor above what a cell can be.
-        down, up = min(asked.level, asked.value), min(asked.level, most - asked.value)
-        slack = 1e-6 * max(1.0, asked.value)
-        kept = reach[0] <= asked.value - down + slack and reach[1] >= asked.value + up - slack
-        found.hold(ATTACKED, bool(kept), f"a cell of level {asked.level:g}")
+    before = len(found.broken)
+    cells = [cell for cell, number in public.items() if number is None]
+    place = {cell: at for at, cell in enumerate(cells)}
+    value = np.array([truth[cell] for cell in cells])
+    # What anybody could think of a cell: at least 0, at most one and a half of the largest total, or what is asked.
+    most = max(1.5 * max(truth.values()), *(truth[cell] + levels[cell] for cell in unsafe))
+    attacker = Attacker(_relations(axes, public, cells), value, np.zeros(len(cells)), np.full(len(cells), most))
+    asked: Asked = {place[cell]: (min(levels[cell], truth[cell]), levels[cell]) for cell in unsafe}
+    _count(found, ATTACKED, SUBTRACTED, attacker, asked, [], "")
+    insiders = find_insiders([brought[cell] for cell in cells], list(asked), rule, most - value, unit)
+    for insider in insiders.values():
+        alone = f", to who is alone in {len(insider.known)}"
+        _count(found, INSIDE, INSIDE_SUBTRACTED, attacker, insider.asked, insider.known, alone)
+    found.hold(TABLE, len(found.broken) == before, "see the cells")
+
+
+def _count(
+    found: Found, narrowed: str, followed: str, attacker: Attacker, asked: Asked, known: list[int], to: str
+) -> None:
+    """Count for each cell whether it withstands."""
+    if not asked:
+        return
+    short, fixed = attacker.find_short(asked, known), attacker.find_determined(known)
+    for cell, (_, up) in asked.items():
+        found.hold(narrowed, cell not in short, f"a cell of level {up:g}{to}")
+        found.hold(followed, not fixed[cell], f"a cell of level {up:g}{to}")
 
 
 def attack_file(values: list[int], hidden: set[int], unsafe: list[int], level: int) -> bool:
     """Whether the unsafe cells of a square table with margins, row by row, are protected up to a level."""
     size, cells = round(len(values) ** 0.5), sorted(hidden)
-    rows, right = [], []
+    signs = np.array([*([1.0] * (size - 1)), -1.0])
+    relations = np.zeros((2 * size, size * size))
     for one in range(size):
-        for line in ([size * one + at for at in range(size)], [size * at + one for at in range(size)]):
-            signs = [*([1.0] * (size - 1)), -1.0]
-            rows.append([sum(sign for at, sign in zip(line, signs, strict=True) if at == cell) for cell in cells])
-            right.append(-sum(sign * values[at] for at, sign in zip(line, signs, strict=True) if at not in hidden))
-    most = 3.0 * max(values) + 10
-    for cell in unsafe:
-        goal = np.array([float(one == cell) for one in cells])
-        low, high = (linprog(way * goal, A_eq=rows, b_eq=right, bounds=(0.0, most), method="highs") for way in (1, -1))
-        down, slack = min(level, values[cell]), 1e-6
-        if low.fun > values[cell] - down + slack or -high.fun < values[cell] + level - slack:
-            return False
-    return True
+        relations[one, size * one : size * (one + 1)] = signs
+        relations[size + one, one::size] = signs
+    value, none = np.array([float(values[cell]) for cell in cells]), np.zeros(len(cells))
+    attacker = Attacker(relations[:, cells], value, none, none + 3.0 * max(values) + 10)
+    asked: Asked = {cells.index(cell): (min(level, values[cell]), level) for cell in unsafe}
+    return not attacker.find_short(asked, first=True)
 
 
-def _relations(axes: list[Axis], public: dict[Cell, float | None], cells: list[Cell]) -> tuple[np.ndarray, np.ndarray]:
-    """Sum = parts, for every sum along every axis; suppressed cells are unknown. Absent cells are 0."""
+def _relations(axes: list[Axis], public: dict[Cell, float | None], cells: list[Cell]) -> Floats:
+    """Sum = parts, for every sum along every axis; of suppressed cells alone, for all others are known."""
     place = {cell: at for at, cell in enumerate(cells)}
-    rows, right = [], []
+    rows = []
     for axis_at, axis in enumerate(axes):
         for total, parts in axis.below().items():
             for cell in public:
                 if cell[axis_at] != total:
                     continue
-                row, known = np.zeros(len(cells)), 0.0
+                row = np.zeros(len(cells))
                 for code, sign in [(total, -1.0), *((part, 1.0) for part in parts)]:
                     other = (*cell[:axis_at], code, *cell[axis_at + 1 :])
                     if other in place:
                         row[place[other]] += sign
-                    else:
-                        known += sign * (public.get(other) or 0.0)
                 if row.any():
                     rows.append(row)
-                    right.append(-known)
-    if not rows:
-        return np.zeros((1, len(cells))), np.zeros(1)
-    return np.array(rows), np.array(right)
-
-
-def _determined(matrix: np.ndarray) -> list[bool]:
-    """Which unknowns the relations fix: those alone in a row of the reduced echelon form, modulo a large prime."""
-    rows = [[int(value) % PRIME for value in row] for row in matrix]
-    width, at = matrix.shape[1], 0
-    pivots = []
-    for column in range(width):
-        pivot = next((row for row in range(at, len(rows)) if rows[row][column]), None)
-        if pivot is None:
-            continue
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        inverse = pow(rows[at][column], -1, PRIME)
-        rows[at] = [value * inverse % PRIME for value in rows[at]]
-        for row in range(len(rows)):
-            factor = rows[row][column]
-            if row != at and factor:
-                rows[row] = [(a - factor * b) % PRIME for a, b in zip(rows[row], rows[at], strict=True)]
-        pivots.append(column)
-        at += 1
-    fixed = [False] * width
-    for reduced, column in zip(rows, pivots, strict=False):
-        fixed[column] = sum(1 for value in reduced if value) == 1
-    return fixed
+    return np.array(rows).reshape(-1, len(cells))
