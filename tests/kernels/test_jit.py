@@ -11,9 +11,9 @@ import pytest
 
 from discreet import kernels
 from discreet.kernels import jit
+from discreet.kernels.arrays import stable_order
 from discreet.kernels.compiling import is_compiled, second_process
 from discreet.kernels.jit import helper, kernel
-from discreet.kernels.sorting import stable_order
 
 FOLDER = Path(kernels.__path__[0])
 

@@ -7,8 +7,7 @@ import numba
 import pytest
 from numba.core.codegen import JITCodeLibrary
 
-from discreet.kernels.jit import helper, kernel
-from discreet.kernels.linking import Part, in_parts
+from discreet.kernels.jit import Part, helper, in_parts, kernel
 
 
 @helper

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from discreet.kernels.unpicking import unpick
+from discreet.kernels.propagation import unpick
 
 Relations = list[set[int]]
 Indices = NDArray[np.integer]

@@ -20,8 +20,7 @@ from discreet.attack.program import LeastMoves, Program, Tell, move_singly, move
 from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
 from discreet.kernels.boxes import Cells, furthest_boxes
-from discreet.kernels.propagation import propagate
-from discreet.kernels.unpicking import unpick
+from discreet.kernels.propagation import propagate, unpick
 from discreet.solvers.tolerances import LEVEL
 from discreet.tabular.table import Table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.unpicking import unpick as eliminate
+from discreet.kernels.propagation import unpick as eliminate
 from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, Table
 

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.arrays import Floats, Ints, stable_order
 from discreet.kernels.jit import helper, kernel
-from discreet.kernels.sorting import stable_order
 
 # Where sides are branches: how many leaves of a code, leaves beside it and pairs of them are looked at on an axis.
 MOST_LEAVES_INSIDE, MOST_LEAVES_BESIDE, MOST_BRANCHES = 24, 96, 64

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.arrays import Floats, Ints, stable_order
 from discreet.kernels.flows.least_cost import (
     Graph,
     Room,
@@ -25,7 +25,6 @@ from discreet.kernels.flows.least_cost import (
     shortfall,
 )
 from discreet.kernels.jit import helper, kernel
-from discreet.kernels.sorting import stable_order
 
 
 class Requirements(NamedTuple):

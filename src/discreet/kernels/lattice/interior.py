@@ -150,7 +150,7 @@ class Program:
             if done == iterations or PATIENCE in (tiny, vain):
                 break
             try:
-                by_cell = _weights(point.x, point.s, point.z, point.w, self.cell, self.relations.cells, self._theta)
+                by_cell = _weights(point, self.cell, self.relations.cells, self._theta)
                 step, ahead, up = self._step(point, self.relations.normal(by_cell), left)
             except LinAlgError:
                 break
@@ -207,38 +207,37 @@ class Program:
 
     def _step(self, point: Point, normal: Normal, left: Floats) -> tuple[Step, float, float]:
         """Predict, correct, correct again; the step and how far to go in x and in y."""
-        x, s, y, z, w = point
         theta, slack, lower, upper = self._theta, self._slack, self._lower, self._upper
         step, other = self._steps
-        products = _aim(x, s, z, w, self.cost, self._prices(y), slack, lower, upper)
-        accuracy = min(max(ACCURACY, COARSE * products / max(abs(float(self.cost @ x)), self.floor)), COARSE)
-        mu = products / (2 * x.size)
+        products = _aim(point, self.cost, self._prices(point.y), slack, lower, upper)
+        accuracy = min(max(ACCURACY, COARSE * products / max(abs(float(self.cost @ point.x)), self.floor)), COARSE)
+        mu = products / (2 * point.x.size)
 
         def toward(found: Step, part: float = 1.0) -> Step:
             """Newton's step towards the relations with z dx + x dz = lower and −w dx + s dw = upper."""
-            _shift(theta, x, s, lower, upper, slack, part, found.x)
+            _shift(theta, point, lower, upper, slack, part, found.x)
             found.y[:] = normal.solve(part * left - self._image(found.x), accuracy)
-            _finish(theta, x, s, z, w, lower, upper, self._prices(found.y), found.x, found.z, found.w)
+            _finish(theta, point, lower, upper, self._prices(found.y), found)
             return found
 
         toward(step)
         ahead, up = _reach(point, step, step, 0.0)
-        after = _after(x, s, z, w, step.x, step.z, step.w, ahead, up)
+        after = _after(point, step, ahead, up)
         target = (after / products) ** 3 * mu
-        _centre(x, s, z, w, step.x, step.z, step.w, 1.0, target, lower, upper)
+        _centre(point, step, 1.0, target, lower, upper)
         ahead, up = _blend(point, step, toward(other))
         for _ in range(CORRECTORS):
             if min(ahead, up) > 0.9:
                 break
             # Aim a little further than the step goes, and bring back the products that would leave the path there.
             far, high = min(1.0, 1.08 * ahead + 0.08), min(1.0, 1.08 * up + 0.08)
-            _bring_back(x, s, z, w, step.x, step.z, step.w, far, high, target, lower, upper)
+            _bring_back(point, step, far, high, target, lower, upper)
             before = ahead + up
             ahead, up = _blend(point, step, toward(other))
             if ahead + up < 1.02 * before:
                 break
         if min(ahead, up) < SHORT:
-            _centre(x, s, z, w, step.x, step.z, step.w, 0.0, 0.5 * mu, lower, upper)
+            _centre(point, step, 0.0, 0.5 * mu, lower, upper)
             ahead, up = _blend(point, step, toward(other, 0.5))
         ahead, up = (min(1.0, (DAMPING if reach > 0.5 else CAUTION) * reach) for reach in (ahead, up))
         return step, ahead, up
@@ -284,10 +283,9 @@ def _blend(point: Point, old: Step, new: Step) -> tuple[float, float]:
 
 
 @formula
-def _weights(
-    x: Floats, s: Floats, z: Floats, w: Floats, cell: NDArray[np.integer], cells: int, theta: Floats
-) -> Floats:
+def _weights(point: Point, cell: NDArray[np.integer], cells: int, theta: Floats) -> Floats:
     """Write how easily each variable moves; give how easily each cell does by all of its variables."""
+    x, s, z, w = point.x, point.s, point.z, point.w
     for i in range(x.size):
         theta[i] = 1.0 / (z[i] / x[i] + w[i] / s[i])
     by_cell = np.zeros(cells)
@@ -306,18 +304,9 @@ def _image(cell: NDArray[np.integer], direction: Floats, amounts: Floats, cells:
 
 
 @formula
-def _aim(
-    x: Floats,
-    s: Floats,
-    z: Floats,
-    w: Floats,
-    cost: Floats,
-    prices: Floats,
-    slack: Floats,
-    lower: Floats,
-    upper: Floats,
-) -> float:
+def _aim(point: Point, cost: Floats, prices: Floats, slack: Floats, lower: Floats, upper: Floats) -> float:
     """Write what prices are off, and right-hand sides that aim at products of 0; give the sum of all products."""
+    x, s, z, w = point.x, point.s, point.z, point.w
     for i in range(x.size):
         slack[i] = cost[i] - prices[i] - z[i] + w[i]
         lower[i] = -x[i] * z[i]
@@ -329,18 +318,10 @@ def _aim(
 
 
 @formula
-def _after(
-    x: Floats,
-    s: Floats,
-    z: Floats,
-    w: Floats,
-    dx: Floats,
-    dz: Floats,
-    dw: Floats,
-    ahead: float,
-    up: float,
-) -> float:
+def _after(point: Point, step: Step, ahead: float, up: float) -> float:
     """The sum of all products after a step."""
+    x, s, z, w = point.x, point.s, point.z, point.w
+    dx, dz, dw = step.x, step.z, step.w
     total = 0.0
     for i in range(x.size):
         move = ahead * dx[i]
@@ -359,28 +340,19 @@ def _surplus(prices: Floats, cost: Floats, share: float, more: float, capacity: 
 
 @formula
 def _shift(
-    theta: Floats, x: Floats, s: Floats, lower: Floats, upper: Floats, slack: Floats, part: float, found: Floats
+    theta: Floats, point: Point, lower: Floats, upper: Floats, slack: Floats, part: float, found: Floats
 ) -> None:
     """Write what a step moves variables by before the relations have their say."""
+    x, s = point.x, point.s
     for i in range(x.size):
         found[i] = theta[i] * (lower[i] / x[i] - upper[i] / s[i] - part * slack[i])
 
 
 @formula
-def _finish(
-    theta: Floats,
-    x: Floats,
-    s: Floats,
-    z: Floats,
-    w: Floats,
-    lower: Floats,
-    upper: Floats,
-    prices: Floats,
-    dx: Floats,
-    dz: Floats,
-    dw: Floats,
-) -> None:
+def _finish(theta: Floats, point: Point, lower: Floats, upper: Floats, prices: Floats, step: Step) -> None:
     """Complete a step, with z dx + x dz = lower and −w dx + s dw = upper; dx has what `_shift` wrote."""
+    x, s, z, w = point.x, point.s, point.z, point.w
+    dx, dz, dw = step.x, step.z, step.w
     for i in range(x.size):
         dx[i] += theta[i] * prices[i]
         dz[i] = (lower[i] - z[i] * dx[i]) / x[i]
@@ -447,41 +419,20 @@ def _climb(values: Floats, old: Floats, new: Floats, share: float, longest: floa
 
 
 @formula
-def _centre(
-    x: Floats,
-    s: Floats,
-    z: Floats,
-    w: Floats,
-    dx: Floats,
-    dz: Floats,
-    dw: Floats,
-    bend: float,
-    target: float,
-    lower: Floats,
-    upper: Floats,
-) -> None:
+def _centre(point: Point, step: Step, bend: float, target: float, lower: Floats, upper: Floats) -> None:
     """Write right-hand sides that aim at products of the target, less a share of what the step bends (Mehrotra)."""
+    x, s, z, w = point.x, point.s, point.z, point.w
+    dx, dz, dw = step.x, step.z, step.w
     for i in range(x.size):
         lower[i] = target - x[i] * z[i] - bend * dx[i] * dz[i]
         upper[i] = target - s[i] * w[i] + bend * dx[i] * dw[i]
 
 
 @formula
-def _bring_back(
-    x: Floats,
-    s: Floats,
-    z: Floats,
-    w: Floats,
-    dx: Floats,
-    dz: Floats,
-    dw: Floats,
-    far: float,
-    high: float,
-    target: float,
-    lower: Floats,
-    upper: Floats,
-) -> None:
+def _bring_back(point: Point, step: Step, far: float, high: float, target: float, lower: Floats, upper: Floats) -> None:
     """Write right-hand sides that bring back the products that would leave the path further on (Gondzio)."""
+    x, s, z, w = point.x, point.s, point.z, point.w
+    dx, dz, dw = step.x, step.z, step.w
     least, most = 0.1 * target, 10.0 * target
     for i in range(x.size):
         first = (x[i] + far * dx[i]) * (z[i] + high * dz[i])

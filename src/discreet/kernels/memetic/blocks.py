@@ -21,7 +21,7 @@ from discreet.kernels.arrays import Floats, Ints, Words
 from discreet.kernels.jit import helper, kernel
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.pool import pooled
-from discreet.kernels.memetic.unions import Groups, anneal, slot_costs, slotted
+from discreet.kernels.memetic.unions import Groups, anneal, slot_costs, slotted, write_order
 from discreet.kernels.partitions.groups import group_costs
 from discreet.kernels.random import below, uniform
 from discreet.kernels.space.kdtree import part_at, widest
@@ -204,12 +204,7 @@ def improve(
         labels, _ = cross(labels, before, groups.labels, after)
         groups = slotted(labels, k)
         after = slot_costs(local, groups)
-    place = start
-    for slot in range(groups.sizes.size):
-        for member in range(groups.sizes[slot]):
-            order[place] = records[groups.members[slot, member]]
-            heads[place] = member == 0
-            place += 1
+    write_order(groups, records, start, order, heads)
     return float(after.sum())
 
 

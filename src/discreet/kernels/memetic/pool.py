@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.kernels.arrays import Floats, Ints, Words
+from discreet.kernels.arrays import Floats, Ints, Words, stable_order
 from discreet.kernels.jit import kernel
 from discreet.kernels.random import seeded, word
-from discreet.kernels.sorting import stable_order
 
 
 class Pool(NamedTuple):

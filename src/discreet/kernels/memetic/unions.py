@@ -123,23 +123,25 @@ def anneal(
     rng : array of 4 words
         The random state.
     """
-    union = _room(points.shape[0], k, groups.sizes.size)
+    union = room(min(room_for(k, ROOM), points.shape[0]), k, groups.sizes.size)
     odds = slot_costs(points, groups)
     total = 0.0
     for slot in range(odds.size):
         total += np.sqrt(odds[slot])
         odds[slot] = total
     for step in range(steps):
-        count, size = _gather(points, neighbours, groups, odds, step + 1, union, rng)
+        first = _draw_first(points.shape[0], groups, odds, rng)
+        wanted = FEWEST + below(rng, MOST - FEWEST + 1)
+        count, size = gather(neighbours, groups, first, wanted, 6 * wanted, step + 1, union, rng)
         if count < 2:
             continue
         _distances(points, union, size)
         before = _gathered_cost(union, size)
         if uniform(rng) < KICK:
-            _kick(union, size, rng)
+            kick(union, size, rng)
             after_count = count
         else:
-            after_count = _rebuild(union, size, count, k, rng)
+            after_count = rebuild(union, size, count, k, False, rng)
         _sum_up(union, size, after_count)
         _descend(union, size, after_count, k)
         after = _cost(union, after_count)
@@ -155,14 +157,14 @@ def anneal(
 
 
 @kernel
-def room_for(k: int) -> int:
-    """How many records a union has at most."""
-    return max(min(MOST * (2 * k - 1), ROOM), 2 * (2 * k - 1))
+def room_for(k: int, most: int) -> int:
+    """How many records a union has at most: `most`, or two groups."""
+    return max(min(MOST * (2 * k - 1), most), 2 * (2 * k - 1))
 
 
 @helper
-def _room(n: int, k: int, slots: int) -> Union:
-    records = min(room_for(k), n)
+def room(records: int, k: int, slots: int) -> Union:
+    """Room for unions of at most so many records, in a partition with so many slots."""
     groups = records // k
     return Union(
         slots=np.zeros(groups, np.int64),
@@ -180,20 +182,25 @@ def _room(n: int, k: int, slots: int) -> Union:
 
 
 @helper
-def _gather(
-    points: Floats, neighbours: Ints, groups: Groups, odds: Floats, step: int, union: Union, rng: Words
-) -> tuple[int, int]:
-    """Choose a group and groups of neighbouring records; tell how many groups and records that makes."""
-    start = below(rng, points.shape[0])
+def _draw_first(n: int, groups: Groups, odds: Floats, rng: Words) -> int:
+    """Draw the record that a union begins with; `odds` are running sums over the slots."""
+    first = below(rng, n)
     if uniform(rng) < BY_COST:
         slot = first_above(odds, uniform(rng) * odds[-1])
         if slot < odds.size and groups.sizes[slot] > 0:
-            start = groups.members[slot, below(rng, groups.sizes[slot])]
-    wanted = FEWEST + below(rng, MOST - FEWEST + 1)
+            first = groups.members[slot, below(rng, groups.sizes[slot])]
+    return first
+
+
+@helper
+def gather(
+    neighbours: Ints, groups: Groups, first: int, wanted: int, most_tries: int, step: int, union: Union, rng: Words
+) -> tuple[int, int]:
+    """Take the group of a record and groups near its members; tell how many groups and records that makes."""
     count, size, tries = 0, 0, 0
-    slot = groups.labels[start]
+    slot = groups.labels[first]
     while True:
-        if union.mark[slot] != step and size + groups.sizes[slot] <= union.records.size:
+        if union.mark[slot] != step and size + groups.sizes[slot] <= union.records.size and count < union.slots.size:
             union.mark[slot] = step
             union.slots[count] = slot
             for place in range(groups.sizes[slot]):
@@ -202,9 +209,9 @@ def _gather(
                 size += 1
             count += 1
         tries += 1
-        if count == wanted or count == 0 or tries > 6 * wanted:
+        if count == wanted or count == 0 or tries > most_tries:
             return count, size
-        record = union.records[below(rng, size)] if uniform(rng) < 0.5 else start
+        record = union.records[below(rng, size)] if uniform(rng) < 0.5 else first
         far = uniform(rng)
         slot = groups.labels[neighbours[record, int(far * far * neighbours.shape[1])]]
 
@@ -277,7 +284,7 @@ def _cost(union: Union, count: int) -> float:
 
 
 @helper
-def _kick(union: Union, size: int, rng: Words) -> None:
+def kick(union: Union, size: int, rng: Words) -> None:
     """Swap one to three random pairs of records."""
     for _ in range(1 + below(rng, 3)):
         i, j = below(rng, size), below(rng, size)
@@ -285,8 +292,8 @@ def _kick(union: Union, size: int, rng: Words) -> None:
 
 
 @helper
-def _rebuild(union: Union, size: int, count: int, k: int, rng: Words) -> int:
-    """Form groups anew, one more or fewer or as many: k nearest records each, the rest where they cost least."""
+def rebuild(union: Union, size: int, count: int, k: int, average: bool, rng: Words) -> int:
+    """Form groups anew, one more or fewer or as many: k nearest records each, the others as `_settle` says."""
     most = 2 * k - 1
     count = min(max(count - 1 + below(rng, 3), (size + most - 1) // most), size // k)
     labels, near, loose, sizes = union.labels, union.near, union.loose, union.sizes
@@ -305,7 +312,7 @@ def _rebuild(union: Union, size: int, count: int, k: int, rng: Words) -> int:
             loose[place] = loose[left]
         sizes[group] = k
     for place in range(left):
-        _settle(union, loose[place], size, count, most)
+        _settle(union, loose[place], size, count, most, average)
     return count
 
 
@@ -321,8 +328,8 @@ def _extreme(distances: Floats, loose: Ints, left: int, farthest: bool) -> int:
 
 
 @helper
-def _settle(union: Union, record: int, size: int, count: int, most: int) -> None:
-    """Put a loose record into the group with room to whose members it is nearest on average."""
+def _settle(union: Union, record: int, size: int, count: int, most: int, average: bool) -> None:
+    """Put a loose record into the group with room whose members are nearest on average, or where it costs least."""
     sums = union.sums
     for group in range(count):
         sums[group] = 0.0
@@ -332,8 +339,9 @@ def _settle(union: Union, record: int, size: int, count: int, most: int) -> None
     found, least = 0, np.inf
     for group in range(count):
         members = union.sizes[group]
-        if members < most and sums[group] < least * members * (members + 1):
-            found, least = group, sums[group] / (members * (members + 1))
+        factor = 1 if average else members + 1
+        if members < most and sums[group] < least * members * factor:
+            found, least = group, sums[group] / (members * factor)
     union.labels[record] = found
     union.sizes[found] += 1
 
@@ -415,6 +423,17 @@ def put_back(groups: Groups, slots: Ints, records: Ints, labels: Ints, size: int
         groups.members[slot, groups.sizes[slot]] = records[i]
         groups.sizes[slot] += 1
         groups.labels[records[i]] = slot
+
+
+@helper
+def write_order(groups: Groups, records: Ints, start: int, order: Ints, heads: Ints) -> None:
+    """Write groups of a block, whose records these are, into an order and its marks, from `start` on."""
+    place = start
+    for slot in range(groups.sizes.size):
+        for member in range(groups.sizes[slot]):
+            order[place] = records[groups.members[slot, member]]
+            heads[place] = member == 0
+            place += 1
 
 
 def rehearse() -> None:

@@ -14,7 +14,22 @@ import numpy as np
 from discreet.kernels.arrays import Floats, Ints, Words
 from discreet.kernels.jit import helper, kernel
 from discreet.kernels.memetic.crossover import cross
-from discreet.kernels.memetic.unions import KICK, MOST, NOTHING, Groups, first_above, put_back, slotted
+from discreet.kernels.memetic.unions import (
+    KICK,
+    MOST,
+    NOTHING,
+    Groups,
+    Union,
+    first_above,
+    gather,
+    kick,
+    put_back,
+    rebuild,
+    room,
+    room_for,
+    slotted,
+    write_order,
+)
 from discreet.kernels.mixed.groups import Mixed, centres, loss_of
 from discreet.kernels.random import below, uniform
 
@@ -26,56 +41,29 @@ STAGES = 6
 ROOM = 200
 
 
-class Union(NamedTuple):
-    """The union at hand, and room for work; records and codes are numbered 0, 1, … within it."""
+class Values(NamedTuple):
+    """What a union has beside distances, which count categories too in `near`, but not in `ties` and `pairs`."""
 
-    slots: Ints  # the groups' slots
-    records: Ints
-    labels: Ints  # record: its group
-    codes: Ints  # record, attribute
+    codes: Ints  # record, attribute; codes are numbered 0, 1, … within the union
     used: Ints  # attribute: how many codes there are
-    near: Floats  # distances between the records: squared ones of numbers, prices of codes
-    apart: Floats  # those of numbers alone
-    ties: Floats  # record, group: sum of the record's `apart` to the group's members
-    pairs: Floats  # group: sum of `apart` over its pairs
-    sizes: Ints
+    apart: Floats  # squared distances between the numbers of records
     tally: Ints  # group, attribute, code: how often
     top: Ints  # group, attribute: how often the mode
     holders: Ints  # group, attribute: how many codes are as frequent as the mode
     gains: Floats  # record: what its group's codes lose less without it
-    loose: Ints  # records without a group while a union is rebuilt
-    sums: Floats
-    mark: Ints  # slot: the last step that took it
-
-
-@kernel
-def room_for(k: int) -> int:
-    """How many records a union has at most."""
-    return max(min(MOST * (2 * k - 1), ROOM), 2 * (2 * k - 1))
 
 
 @helper
-def _room(n: int, k: int, slots: int, q: int) -> Union:
-    records = min(room_for(k), n)
+def _values(records: int, k: int, q: int) -> Values:
     groups = records // k
-    return Union(
-        slots=np.zeros(groups, np.int64),
-        records=np.zeros(records, np.int64),
-        labels=np.zeros(records, np.int64),
+    return Values(
         codes=np.zeros((records, q), np.int64),
         used=np.zeros(q, np.int64),
-        near=np.zeros((records, records)),
         apart=np.zeros((records, records)),
-        ties=np.zeros((records, groups)),
-        pairs=np.zeros(groups),
-        sizes=np.zeros(groups, np.int64),
         tally=np.zeros((groups, q, records), np.int64),
         top=np.zeros((groups, q), np.int64),
         holders=np.zeros((groups, q), np.int64),
         gains=np.zeros(records),
-        loose=np.zeros(records, np.int64),
-        sums=np.zeros(groups),
-        mark=np.zeros(slots, np.int64),
     )
 
 
@@ -123,12 +111,13 @@ def improve(
     if count < 2 or before.sum() == 0.0:
         return float(before.sum())
     near = _near_groups(local, labels, count)
-    union = _room(records.size, k, groups.sizes.size, local.codes.shape[1])
+    most = min(room_for(k, ROOM), records.size)
+    union, values = room(most, k, groups.sizes.size), _values(most, k, local.codes.shape[1])
     taken = 0
     for slot in range(count if sweep else 0):
         if before[slot] > 0.0 and groups.sizes[slot] > 0:
             taken += 1
-            _step(local, k, near, groups, groups.members[slot, 0], MOST, 0.0, 0, taken, union, rng)
+            _step(local, k, near, groups, groups.members[slot, 0], MOST, 0.0, 0, taken, union, values, rng)
     stages = 1 if heat == 0.0 else STAGES
     for stage in range(stages):
         odds = np.cumsum(np.sqrt(_slot_losses(local, groups, tally)))
@@ -141,19 +130,14 @@ def improve(
                 first = groups.members[slot, below(rng, groups.sizes[slot])]
             ruin = 1 if uniform(rng) < KICK else 2
             wanted = 2 + below(rng, MOST - 1)
-            _step(local, k, near, groups, first, wanted, heat * cold * cold, ruin, taken, union, rng)
+            _step(local, k, near, groups, first, wanted, heat * cold * cold, ruin, taken, union, values, rng)
     after = _slot_losses(local, groups, tally)
     if heat > 0.0:
         # What annealing has made worse somewhere is not taken.
         labels, _ = cross(labels, before, groups.labels, after)
         groups = slotted(labels, k)
         after = _slot_losses(local, groups, tally)
-    place = start
-    for slot in range(groups.sizes.size):
-        for member in range(groups.sizes[slot]):
-            order[place] = records[groups.members[slot, member]]
-            heads[place] = member == 0
-            place += 1
+    write_order(groups, records, start, order, heads)
     return float(after.sum())
 
 
@@ -210,28 +194,27 @@ def _step(
     ruin: int,
     step: int,
     union: Union,
+    values: Values,
     rng: Words,
 ) -> None:
     """Take a union, leave it as it is (ruin 0), kick (1) or rebuild it (2), descend, and keep it or not."""
-    count, size = _gather(near, groups, first, wanted, step, union, rng)
+    count, size = gather(near, groups, first, wanted, 4 * wanted, step, union, rng)
     if count < 2:
         return
-    _compare(mixed, union, size)
-    _sum_up(mixed, union, size, count)
-    before = _loss(mixed, union, count)
+    _compare(mixed, union, values, size)
+    _sum_up(mixed, union, values, size, count)
+    before = _loss(mixed, union, values, count)
     if before == 0.0:
         return
     after_count = count
     if ruin == 1:
-        for _ in range(1 + below(rng, 3)):
-            i, j = below(rng, size), below(rng, size)
-            union.labels[i], union.labels[j] = union.labels[j], union.labels[i]
+        kick(union, size, rng)
     elif ruin == 2:
-        after_count = _rebuild(union, size, count, k, rng)
+        after_count = rebuild(union, size, count, k, True, rng)
     if ruin > 0:
-        _sum_up(mixed, union, size, after_count)
-    changed = _descend(mixed, union, size, after_count, k, NOTHING * before)
-    after = _loss(mixed, union, after_count)
+        _sum_up(mixed, union, values, size, after_count)
+    changed = _descend(mixed, union, values, size, after_count, k, NOTHING * before)
+    after = _loss(mixed, union, values, after_count)
     limit = before
     if temperature > 0.0:
         limit -= before * temperature * np.log(1.0 - uniform(rng))
@@ -241,31 +224,7 @@ def _step(
 
 
 @helper
-def _gather(
-    near: Ints, groups: Groups, first: int, wanted: int, step: int, union: Union, rng: Words
-) -> tuple[int, int]:
-    """Take the group of a record and groups near its members; tell how many groups and records that makes."""
-    count, size, tries = 0, 0, 0
-    slot = groups.labels[first]
-    while True:
-        if union.mark[slot] != step and size + groups.sizes[slot] <= union.records.size and count < union.slots.size:
-            union.mark[slot] = step
-            union.slots[count] = slot
-            for place in range(groups.sizes[slot]):
-                union.records[size] = groups.members[slot, place]
-                union.labels[size] = count
-                size += 1
-            count += 1
-        tries += 1
-        if count == wanted or count == 0 or tries > 4 * wanted:
-            return count, size
-        record = union.records[below(rng, size)] if uniform(rng) < 0.5 else first
-        far = uniform(rng)
-        slot = groups.labels[near[record, int(far * far * near.shape[1])]]
-
-
-@helper
-def _compare(mixed: Mixed, union: Union, size: int) -> None:
+def _compare(mixed: Mixed, union: Union, values: Values, size: int) -> None:
     """Number the codes of the union, and compute the distances between its records."""
     p, q = mixed.numbers.shape[1], mixed.codes.shape[1]
     for j in range(q):
@@ -278,147 +237,97 @@ def _compare(mixed: Mixed, union: Union, size: int) -> None:
             if found == used:
                 union.loose[used] = code
                 used += 1
-            union.codes[i, j] = found
-        union.used[j] = used
+            values.codes[i, j] = found
+        values.used[j] = used
     for i in range(size):
         union.near[i, i] = 0.0
-        union.apart[i, i] = 0.0
+        values.apart[i, i] = 0.0
         for other in range(i):
             total = 0.0
             for j in range(p):
                 difference = mixed.numbers[union.records[i], j] - mixed.numbers[union.records[other], j]
                 total += difference * difference
-            union.apart[i, other] = total
-            union.apart[other, i] = total
+            values.apart[i, other] = total
+            values.apart[other, i] = total
             for j in range(q):
-                total += mixed.prices[j] * (union.codes[i, j] != union.codes[other, j])
+                total += mixed.prices[j] * (values.codes[i, j] != values.codes[other, j])
             union.near[i, other] = total
             union.near[other, i] = total
 
 
 @helper
-def _sum_up(mixed: Mixed, union: Union, size: int, count: int) -> None:
+def _sum_up(mixed: Mixed, union: Union, values: Values, size: int, count: int) -> None:
     """Compute sizes, ties, pairs, counts of codes and gains from the labels."""
     p, q = mixed.numbers.shape[1], mixed.codes.shape[1]
-    labels, tally = union.labels, union.tally
+    labels, tally = union.labels, values.tally
     for group in range(count):
         union.pairs[group] = 0.0
         union.sizes[group] = 0
         for j in range(q):
-            union.top[group, j] = 0
-            union.holders[group, j] = 0
-            for code in range(union.used[j]):
+            values.top[group, j] = 0
+            values.holders[group, j] = 0
+            for code in range(values.used[j]):
                 tally[group, j, code] = 0
     for i in range(size):
         union.sizes[labels[i]] += 1
         for j in range(q):
-            _count_in(union, labels[i], j, union.codes[i, j])
+            _count_in(values, labels[i], j, values.codes[i, j])
     if p:
         for i in range(size):
             for group in range(count):
                 union.ties[i, group] = 0.0
             for other in range(size):
-                union.ties[i, labels[other]] += union.apart[i, other]
+                union.ties[i, labels[other]] += values.apart[i, other]
             union.pairs[labels[i]] += 0.5 * union.ties[i, labels[i]]
     for i in range(size):
-        _weigh(mixed, union, i)
+        _weigh(mixed, union, values, i)
 
 
 @helper
-def _count_in(union: Union, group: int, j: int, code: int) -> None:
+def _count_in(values: Values, group: int, j: int, code: int) -> None:
     """A group gets a code."""
-    union.tally[group, j, code] += 1
-    if union.tally[group, j, code] > union.top[group, j]:
-        union.top[group, j] += 1
-        union.holders[group, j] = 1
-    elif union.tally[group, j, code] == union.top[group, j]:
-        union.holders[group, j] += 1
+    values.tally[group, j, code] += 1
+    if values.tally[group, j, code] > values.top[group, j]:
+        values.top[group, j] += 1
+        values.holders[group, j] = 1
+    elif values.tally[group, j, code] == values.top[group, j]:
+        values.holders[group, j] += 1
 
 
 @helper
-def _count_out(union: Union, group: int, j: int, code: int) -> None:
+def _count_out(values: Values, group: int, j: int, code: int) -> None:
     """A group gives a code away."""
-    if union.tally[group, j, code] == union.top[group, j]:
-        union.holders[group, j] -= 1
-    union.tally[group, j, code] -= 1
-    if union.holders[group, j] == 0:
-        union.top[group, j] -= 1
-        for other in range(union.used[j]):
-            union.holders[group, j] += union.tally[group, j, other] == union.top[group, j]
+    if values.tally[group, j, code] == values.top[group, j]:
+        values.holders[group, j] -= 1
+    values.tally[group, j, code] -= 1
+    if values.holders[group, j] == 0:
+        values.top[group, j] -= 1
+        for other in range(values.used[j]):
+            values.holders[group, j] += values.tally[group, j, other] == values.top[group, j]
 
 
 @helper
-def _weigh(mixed: Mixed, union: Union, i: int) -> None:
+def _weigh(mixed: Mixed, union: Union, values: Values, i: int) -> None:
     """What the codes of its group lose less without a record: the prices of those that are not the only mode."""
     group, gain = union.labels[i], 0.0
     for j in range(mixed.prices.size):
-        alone = union.tally[group, j, union.codes[i, j]] == union.top[group, j] and union.holders[group, j] == 1
+        alone = values.tally[group, j, values.codes[i, j]] == values.top[group, j] and values.holders[group, j] == 1
         gain += mixed.prices[j] * (not alone)
-    union.gains[i] = gain
+    values.gains[i] = gain
 
 
 @helper
-def _loss(mixed: Mixed, union: Union, count: int) -> float:
+def _loss(mixed: Mixed, union: Union, values: Values, count: int) -> float:
     total = 0.0
     for group in range(count):
         total += union.pairs[group] / union.sizes[group]
         for j in range(mixed.prices.size):
-            total += mixed.prices[j] * (union.sizes[group] - union.top[group, j])
+            total += mixed.prices[j] * (union.sizes[group] - values.top[group, j])
     return total
 
 
 @helper
-def _rebuild(union: Union, size: int, count: int, k: int, rng: Words) -> int:
-    """Form groups anew, one more or fewer or as many: k nearest records each, the rest where they cost least."""
-    most = 2 * k - 1
-    count = min(max(count - 1 + below(rng, 3), (size + most - 1) // most), size // k)
-    labels, near, loose, sizes = union.labels, union.near, union.loose, union.sizes
-    left = size
-    for i in range(size):
-        loose[i] = i
-        labels[i] = -1
-    for group in range(count):
-        centre = loose[below(rng, left)]
-        if uniform(rng) < 0.5:
-            found, most_far = 0, -1.0
-            for place in range(left):
-                if near[centre, loose[place]] > most_far:
-                    found, most_far = place, near[centre, loose[place]]
-            centre = loose[found]
-        for _ in range(k):
-            found, least = 0, np.inf
-            for place in range(left):
-                if near[centre, loose[place]] < least:
-                    found, least = place, near[centre, loose[place]]
-            labels[loose[found]] = group
-            left -= 1
-            loose[found] = loose[left]
-        sizes[group] = k
-    for place in range(left):
-        _settle(union, loose[place], size, count, most)
-    return count
-
-
-@helper
-def _settle(union: Union, record: int, size: int, count: int, most: int) -> None:
-    """Put a loose record into the group with room to whose members it is nearest on average."""
-    sums = union.sums
-    for group in range(count):
-        sums[group] = 0.0
-    for other in range(size):
-        if union.labels[other] >= 0:
-            sums[union.labels[other]] += union.near[record, other]
-    found, least = 0, np.inf
-    for group in range(count):
-        members = union.sizes[group]
-        if members < most and sums[group] < least * members:
-            found, least = group, sums[group] / members
-    union.labels[record] = found
-    union.sizes[found] += 1
-
-
-@helper
-def _descend(mixed: Mixed, union: Union, size: int, count: int, k: int, least: float) -> bool:
+def _descend(mixed: Mixed, union: Union, values: Values, size: int, count: int, k: int, least: float) -> bool:
     """Move and swap records, the best for each in turn, until nothing lowers the loss; tell whether anything did."""
     labels, sizes = union.labels, union.sizes
     changed, improved = False, True
@@ -427,35 +336,35 @@ def _descend(mixed: Mixed, union: Union, size: int, count: int, k: int, least: f
         for i in range(size):
             home = labels[i]
             if sizes[home] > k:
-                target = _best_move(mixed, union, i, count, 2 * k - 1, least)
+                target = _best_move(mixed, union, values, i, count, 2 * k - 1, least)
                 if target >= 0:
-                    _transfer(mixed, union, i, target, size)
+                    _transfer(mixed, union, values, i, target, size)
                     sizes[home] -= 1
                     sizes[target] += 1
                     for j in range(size):
                         if labels[j] == home or labels[j] == target:
-                            _weigh(mixed, union, j)
+                            _weigh(mixed, union, values, j)
                     improved = True
-            other = _best_swap(mixed, union, i, size, least)
+            other = _best_swap(mixed, union, values, i, size, least)
             if other >= 0:
                 home, target = labels[i], labels[other]
-                _transfer(mixed, union, i, target, size)
-                _transfer(mixed, union, other, home, size)
+                _transfer(mixed, union, values, i, target, size)
+                _transfer(mixed, union, values, other, home, size)
                 for j in range(size):
                     if labels[j] == home or labels[j] == target:
-                        _weigh(mixed, union, j)
+                        _weigh(mixed, union, values, j)
                 improved = True
         changed = changed or improved
     return changed
 
 
 @helper
-def _best_move(mixed: Mixed, union: Union, i: int, count: int, most: int, least: float) -> int:
+def _best_move(mixed: Mixed, union: Union, values: Values, i: int, count: int, most: int, least: float) -> int:
     """The group that gains most by taking a record over; -1 if none does."""
     ties, pairs, sizes = union.ties, union.pairs, union.sizes
     home = union.labels[i]
     members = sizes[home]
-    leaving = (pairs[home] - ties[i, home]) / (members - 1) - pairs[home] / members - union.gains[i]
+    leaving = (pairs[home] - ties[i, home]) / (members - 1) - pairs[home] / members - values.gains[i]
     best, target = -least, -1
     for group in range(count):
         members = sizes[group]
@@ -464,16 +373,16 @@ def _best_move(mixed: Mixed, union: Union, i: int, count: int, most: int, least:
             for j in range(mixed.prices.size):
                 if change >= best:
                     break
-                change += mixed.prices[j] * (union.tally[group, j, union.codes[i, j]] < union.top[group, j])
+                change += mixed.prices[j] * (values.tally[group, j, values.codes[i, j]] < values.top[group, j])
             if change < best:
                 best, target = change, group
     return target
 
 
 @helper
-def _best_swap(mixed: Mixed, union: Union, i: int, size: int, least: float) -> int:
+def _best_swap(mixed: Mixed, union: Union, values: Values, i: int, size: int, least: float) -> int:
     """The record with which to change places; -1 if none gains."""
-    labels, ties, gains = union.labels, union.ties, union.gains
+    labels, ties, gains = union.labels, union.ties, values.gains
     home = labels[i]
     own, share = ties[i, home], 1.0 / union.sizes[home]
     best, other = -least, -1
@@ -481,17 +390,17 @@ def _best_swap(mixed: Mixed, union: Union, i: int, size: int, least: float) -> i
         group = labels[j]
         if group == home:
             continue
-        apart = union.apart[i, j]
+        apart = values.apart[i, j]
         change = (ties[j, home] - own - apart) * share
         change += (ties[i, group] - ties[j, group] - apart) / union.sizes[group]
         # No swap gains more than both gain by leaving.
         if change - gains[i] - gains[j] >= best:
             continue
         for column in range(mixed.prices.size):
-            mine, yours = union.codes[i, column], union.codes[j, column]
+            mine, yours = values.codes[i, column], values.codes[j, column]
             if mine != yours:
                 change += mixed.prices[column] * (
-                    _exchange(union, home, column, mine, yours) + _exchange(union, group, column, yours, mine)
+                    _exchange(values, home, column, mine, yours) + _exchange(values, group, column, yours, mine)
                 )
         if change < best:
             best, other = change, j
@@ -499,15 +408,15 @@ def _best_swap(mixed: Mixed, union: Union, i: int, size: int, least: float) -> i
 
 
 @helper
-def _exchange(union: Union, group: int, j: int, gone: int, come: int) -> int:
+def _exchange(values: Values, group: int, j: int, gone: int, come: int) -> int:
     """How many more values of a group are not its mode when one code takes the place of another."""
-    top = union.top[group, j]
-    left = top - (union.tally[group, j, gone] == top and union.holders[group, j] == 1)
-    return int(top - max(left, union.tally[group, j, come] + 1))
+    top = values.top[group, j]
+    left = top - (values.tally[group, j, gone] == top and values.holders[group, j] == 1)
+    return int(top - max(left, values.tally[group, j, come] + 1))
 
 
 @helper
-def _transfer(mixed: Mixed, union: Union, i: int, target: int, size: int) -> None:
+def _transfer(mixed: Mixed, union: Union, values: Values, i: int, target: int, size: int) -> None:
     """Let a record go to another group: ties, pairs and counts, but not the sizes nor the gains."""
     home = union.labels[i]
     union.labels[i] = target
@@ -515,8 +424,8 @@ def _transfer(mixed: Mixed, union: Union, i: int, target: int, size: int) -> Non
         union.pairs[home] -= union.ties[i, home]
         union.pairs[target] += union.ties[i, target]
         for j in range(size):
-            union.ties[j, home] -= union.apart[i, j]
-            union.ties[j, target] += union.apart[i, j]
+            union.ties[j, home] -= values.apart[i, j]
+            union.ties[j, target] += values.apart[i, j]
     for j in range(mixed.prices.size):
-        _count_out(union, home, j, union.codes[i, j])
-        _count_in(union, target, j, union.codes[i, j])
+        _count_out(values, home, j, values.codes[i, j])
+        _count_in(values, target, j, values.codes[i, j])

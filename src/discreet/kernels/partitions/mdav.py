@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.kernels.arrays import Floats, Ints, Progress
+from discreet.kernels.arrays import Floats, Ints, Progress, stable_order
 from discreet.kernels.chunks import drive
 from discreet.kernels.jit import helper, kernel
 from discreet.kernels.partitions.groups import gather, join_nearest_centroid
-from discreet.kernels.sorting import stable_order
 from discreet.kernels.space.kdtree import Tree, farthest, grow, measure, part_at, remove
 
 # Share of the remaining records kept sorted; more makes a new anchor dearer, fewer makes it needed sooner.

@@ -22,9 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.arrays import Floats, Ints, stable_order
 from discreet.kernels.jit import helper, kernel
-from discreet.kernels.sorting import stable_order
 from discreet.kernels.space.lists import near_sums
 
 

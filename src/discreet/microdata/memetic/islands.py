@@ -16,7 +16,7 @@ from discreet.evolution.process import Search, State, inside, part
 from discreet.kernels.compiling import Kernels, second_process
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.pool import clear, note, pooled
-from discreet.kernels.memetic.unions import anneal, room_for, slot_costs, slotted
+from discreet.kernels.memetic.unions import ROOM, anneal, room_for, slot_costs, slotted
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.partitions.path import cut_order
@@ -225,7 +225,7 @@ class Islands(Search[Labels]):
     @property
     def _steps(self) -> int:
         wanted = self._params.effort * len(self._points) // self._k
-        return max(1, min(wanted, EPOCH_WORK // room_for(self._k) ** 2))
+        return max(1, min(wanted, EPOCH_WORK // room_for(self._k, ROOM) ** 2))
 
     def _anneal(self, island: Island, *, heat: float) -> None:
         anneal(self._points, self._k, self._near, heat, self._steps, island.groups, island.pool, island.rng)

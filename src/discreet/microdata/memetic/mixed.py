@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from discreet.evolution.parallel import mapped
 from discreet.evolution.process import Search, State
 from discreet.kernels.memetic.blocks import regroup
+from discreet.kernels.memetic.unions import room_for
 from discreet.kernels.mixed.groups import Mixed, centres, cut_path, find_equal, group_losses, mark_heads
-from discreet.kernels.mixed.unions import improve, room_for
+from discreet.kernels.mixed.unions import ROOM, improve
 from discreet.kernels.random import seeded
 from discreet.microdata.method import Labels, Run, renumber, split_large
 
@@ -216,7 +217,7 @@ class MixedSearch(Search[Labels]):
 
     def _improve(self, blocks: range) -> list[float]:
         """Improve some blocks, in place; their costs."""
-        now, most = self._pass, BLOCK_WORK // room_for(self._k) ** 2
+        now, most = self._pass, BLOCK_WORK // room_for(self._k, ROOM) ** 2
         # What other borders are to many blocks, more time at each temperature is to a single one.
         longer = self._growth ** min(self._passes, MOST_GROWTHS) if len(self._starts) == 2 else 1.0
 
