@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -141,6 +142,9 @@ def _present(column: pl.Series) -> pl.Series:
 
 
 def _fits(present: pl.Series, pattern: str) -> bool:
+    # One value rules out nearly all patterns, before all values are looked at.
+    if not re.match(_regex(pattern), present[0]):
+        return False
     form = DateForm(pattern)
     return bool(not np.isnan(_parse(present.head(100), form)).any() and not np.isnan(_parse(present, form)).any())
 
@@ -167,6 +171,7 @@ def _settle(present: pl.Series, form: DateForm) -> DateForm:
     return replace(form, unit="microsecond", padded=padded, case=case, offset=offset, step=step)
 
 
+@cache
 def _regex(pattern: str) -> str:
     """The pattern as a regular expression with a group for each part; parts without a sign between them are full."""
     found = re.split(r"(%.)", pattern)
