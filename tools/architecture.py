@@ -30,6 +30,7 @@ FLOORS = {
 SAME_FLOOR = {
     "columns": {"configuration"},
     "release": {"verification", "measures"},
+    "measures": {"verification"},
     "grouping": {"microdata"},
     "examples": {"tabular", "data"},
     "tabular": {"data"},

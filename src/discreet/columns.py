@@ -32,7 +32,29 @@ class RoleKeywords(TypedDict, total=False):
     ignore: Names
 
 
-class TypeKeywords(TypedDict, total=False):
+class KindKeywords(TypedDict, total=False):
+    """Of which type the values of columns are.
+
+    Parameters
+    ----------
+    numeric : list of str
+        Columns whose values are numbers, where the data would say otherwise.
+    nominal : list of str
+        Columns whose values are categories without order, also where they are numbers.
+    ordinal : mapping of str to list of str
+        Columns whose values are ordered categories, each with its order from lowest to highest.
+    date : mapping of str to str
+        Columns whose values are dates, each with the form they are written in, as `{"born": "%d.%m.%Y"}`; or a list of
+        columns, whose forms are found out.
+    """
+
+    numeric: Names
+    nominal: Names
+    ordinal: Orders
+    date: Dates
+
+
+class TypeKeywords(KindKeywords, total=False):
     """Of which type the values of columns are, and how they are written.
 
     Parameters
@@ -44,10 +66,6 @@ class TypeKeywords(TypedDict, total=False):
         each column, as `{"age": [999]}`.
     """
 
-    numeric: Names
-    nominal: Names
-    ordinal: Orders
-    date: Dates
     pivot: int | None
     na: MissingWords
     coarsen: Mapping[str, str] | None
@@ -68,15 +86,6 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
         Columns that divide the data into strata, released unchanged; each stratum is protected on its own.
     ignore : list of str
         Further columns that are not released. `rest` stands for those with no other role.
-    numeric : list of str
-        Columns whose values are numbers, where the data would say otherwise.
-    nominal : list of str
-        Columns whose values are categories without order, also where they are numbers.
-    ordinal : mapping of str to list of str
-        Columns whose values are ordered categories, each with its order from lowest to highest.
-    date : mapping of str to str
-        Columns whose values are dates, each with the form they are written in, as `{"born": "%d.%m.%Y"}`; or a list of
-        columns, whose forms are found out.
     coarsen : mapping of str to str
         Make the values of quasi-identifiers coarser on the way in: `prefix:2` keeps the first 2 characters of a code,
         `icd.hrc:2` takes the second level below the total of a hierarchy file, `width:5` makes bands of 5 from 0, and
@@ -126,6 +135,26 @@ class SearchKeywords(TypedDict, total=False):
     checkpoint: str | Path | None
 
 
+class PromiseKeywords(TypedDict, total=False):
+    """What is promised beside k-anonymity.
+
+    Parameters
+    ----------
+    l : mapping of str to int or str
+        Confidential columns of which each class, the records that share a combination of quasi-identifiers, has at
+        least so many different values, as `{"diagnosis": 3}`; `"entropy:3"` counts by entropy.
+    t : mapping of str to float
+        Confidential columns whose distribution in each class is within so much of that in all records, as
+        `{"income": 0.2}`: the earth mover's distance, a share, above 0 and at most 1.
+    person : str
+        The column that says whose a record is, where persons have several: each class has at least k persons.
+    """
+
+    l: Mapping[str, int | float | str] | None  # noqa: E741 - the name it has in the field
+    t: Mapping[str, float | str] | None
+    person: str | None
+
+
 class ProtectionKeywords(ColumnKeywords, SearchKeywords, total=False):
     """The keywords of a protection of microdata."""
 
@@ -161,7 +190,7 @@ def takes(*groups: Any, defaults: object = None) -> Callable[[Verb], Verb]:
         text = inspect.cleandoc(verb.__doc__ or "")
         # The verb's own words on a keyword stand among those of its group.
         # A TypedDict does not know what it was made from: those of types are part of larger groups.
-        parts = (TypeKeywords, *groups)
+        parts = (KindKeywords, TypeKeywords, *groups)
         words = {name: entry for part in parts for name, entry in _entries(part.__doc__ or "").items()}
         for name, entry in _entries(text).items():
             if name in types:
@@ -222,7 +251,7 @@ def resolve(names: Sequence[str], config: Config, *, hint: str = "", **columns: 
     }
     details: dict[str, dict[str, Any]] = {name: dict(detail) for name, detail in config.details.items()}
     common: dict[str, Any] = dict(config.values)
-    kinds = _read_kinds(columns.get("numeric"), columns.get("nominal"), columns.get("ordinal"), columns.get("date"))
+    kinds = read_kinds(columns.get("numeric"), columns.get("nominal"), columns.get("ordinal"), columns.get("date"))
     for name, kind, order in kinds:
         said = details.setdefault(name, {})
         said.update(kind=kind, order=order if kind == "ordinal" else None)
@@ -281,7 +310,9 @@ def _same_rest(name: str) -> tuple[str, ...]:
     return ("all", "rest") if name in ("all", "rest") else ()
 
 
-def _read_kinds(numeric: Names, nominal: Names, ordinal: Orders, date: Dates) -> list[tuple[str, str, Any]]:
+def read_kinds(
+    numeric: Names = None, nominal: Names = None, ordinal: Orders = None, date: Dates = None
+) -> list[tuple[str, str, Any]]:
     """The type of each column that has one, with the order of ordinal ones and the form of dates, if it is given."""
     found: list[tuple[str, str, Any]] = [(n, "numeric", None) for n in as_names("numeric", numeric)]
     found += [(name, "nominal", None) for name in as_names("nominal", nominal)]

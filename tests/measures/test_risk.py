@@ -107,13 +107,14 @@ def split(records: list[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[
 @settings(deadline=None)
 @given(RECORDS, st.booleans())
 def test_equals_the_definitions(records: list[tuple[int, float]], ordered: bool) -> None:
-    everybody = Counter(v for _, v in records if not math.isnan(v))
-    assume(everybody)
+    assume(not all(math.isnan(v) for _, v in records))
+    # A missing value is one more, below all others.
+    held = [(c, -math.inf if math.isnan(v) else v) for c, v in records]
+    everybody = Counter(v for _, v in held)
     domain = sorted(everybody)
-    classes = {c: Counter(v for d, v in records if d == c and not math.isnan(v)) for c, _ in records}
-    known = [values for values in classes.values() if values]
+    classes = {c: Counter(v for d, v in held if d == c) for c, _ in held}
     distances, entropies = [], []
-    for values in known:
+    for values in classes.values():
         p = [values[v] / values.total() for v in domain]
         q = [everybody[v] / everybody.total() for v in domain]
         entropies.append(-sum(share * math.log(share) for share in p if share))
@@ -129,8 +130,8 @@ def test_equals_the_definitions(records: list[tuple[int, float]], ordered: bool)
     found = closeness(*split(records), ordered=ordered)
     assert found.k == min(Counter(c for c, _ in records).values())
     assert found.classes == len(classes)
-    assert found.unknown == len(classes) - len(known)
-    assert found.distinct == min(len(values) for values in known)
+    assert found.unknown == sum(set(values) == {-math.inf} for values in classes.values())
+    assert found.distinct == min(len(values) for values in classes.values())
     assert found.entropy == pytest.approx(math.exp(min(entropies)))
     assert found.t == pytest.approx(100 * max(distances), abs=1e-10)
     json.dumps(found.as_dict(), allow_nan=False)

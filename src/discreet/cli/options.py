@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     Aggregates = dict[str, str] | None
     Digits = dict[str, int] | None
     Coarsenings = dict[str, str] | None
+    Limits = dict[str, str] | None
     Params = dict[str, str] | None
     Pair = tuple[int, float] | None
     Groups = Path | list[list[str]] | None
@@ -125,6 +126,7 @@ else:
     Aggregates = Annotated[list[Any] | None, option(_read_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
     Digits = Annotated[list[Any] | None, option(_read_pairs(int, "column=digits"), "COLUMN=DIGITS")]
     Coarsenings = Annotated[list[Any] | None, option(_read_pairs(str, "column=how"), "COLUMN=HOW")]
+    Limits = Annotated[list[Any] | None, option(_read_pairs(str, "column=number"), "COLUMN=NUMBER")]
     Params = Annotated[list[Any] | None, option(_read_pairs(str, "parameter=value"), "NAME=VALUE")]
     Pair = Annotated[Any, option(_read_pair, "N,K")]
     Groups = Annotated[list[Any] | None, option(_read_groups, "GROUPS")]
@@ -241,6 +243,46 @@ class ColumnOptions(Options):
     aggregate: Aggregates = None
     digits: Digits = None
     missing: Literal["separate", "impute", "error"] | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PromiseOptions(Options):
+    """What is promised beside k-anonymity.
+
+    Parameters
+    ----------
+    l
+        Confidential columns of which each class, the records that share a combination of quasi-identifiers, has at
+        least so many different values, as diagnosis=3; diagnosis=entropy:3 counts by entropy.
+    t
+        Confidential columns whose distribution in each class is within so much of that in all records, as income=0.2:
+        the earth mover's distance, a share, above 0 and at most 1.
+    """
+
+    l: Limits = None  # noqa: E741 - the name it has in the field
+    t: Limits = None
+    person: Annotated[str | None, Parameter(metavar="COLUMN")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class KindOptions(Options):
+    """The column keywords that name the types of confidential columns.
+
+    Parameters
+    ----------
+    ordinal
+        Confidential columns whose values are ordered categories, as 'size=small<medium<large'.
+    date
+        Confidential columns whose values are dates, as born,died where their form can be found out, or as
+        'born=%d.%m.%Y'.
+    """
+
+    numeric: Columns = None
+    nominal: Columns = None
+    ordinal: Orders = None
+    date: Dates = None
 
 
 @Parameter(name="*")
@@ -426,3 +468,5 @@ class Reading(Options):
 COLUMNS, TYPES, STUDY_COLUMNS = ColumnOptions(), TypeOptions(), StudyColumns()
 SEARCH, PROTECTION, LINKAGE, CONSOLE = SearchFlags(), ProtectionFlags(), LinkageOptions(), Console()
 DETECT = Reading()
+PROMISES = PromiseOptions()
+KINDS = KindOptions()

@@ -10,13 +10,17 @@ from cyclopts import Parameter
 from discreet.cli.options import (
     CONSOLE,
     DETECT,
+    KINDS,
     LINKAGE,
+    PROMISES,
     TYPES,
     Columns,
     Console,
     Groups,
+    KindOptions,
     LinkageOptions,
     Names,
+    PromiseOptions,
     Reading,
     TypeOptions,
     documented_by,
@@ -115,6 +119,10 @@ def verify(
     k: int | None = None,
     by: Columns = None,
     grouping: Groups = None,
+    promises: PromiseOptions = PROMISES,
+    kinds: KindOptions = KINDS,
+    original: Path | None = None,
+    row_map: Path | None = None,
     quiet: bool = False,
     json: bool = False,
     reading: Reading = DETECT,
@@ -141,7 +149,18 @@ def verify(
         report("verifying", 0.0)
         # Where nothing is said of the reading, the record of the release knows best.
         source = release if reading == DETECT else reading.read(release)
-        verdict = verify_verb(source, promise=promise, quasi=quasi, k=k, by=by, grouping=grouping)
+        verdict = verify_verb(
+            source,
+            promise=promise,
+            quasi=quasi,
+            k=k,
+            by=by,
+            grouping=grouping,
+            original=original,
+            row_map=row_map,
+            **promises.given(),
+            **kinds.given(),
+        )
     if json:
         from discreet.release.evidence import evidence_of_verification
 

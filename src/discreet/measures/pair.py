@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.attributes import Attribute, Values, is_comparable
-from discreet.data.dataset import Dataset, accept
+from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files import record_of
+from discreet.data.row_map import read_row_map
 from discreet.data.values import read_numbers
 from discreet.errors import InputError
 from discreet.measures.risk import class_ids
@@ -100,7 +100,7 @@ def align(
     if key is not None and row_map is not None:
         raise InputError("give either a key or a row map, not both")
     if row_map is not None:
-        return _by_map(original, release, row_map), "row map"
+        return read_row_map(row_map, original, release), "row map"
     if key is not None:
         return _by_key(original, release, key), "key"
     if original.frame.height != release.frame.height:
@@ -147,27 +147,6 @@ def _comparable(sides: list[pl.Series]) -> list[pl.Series]:
     texts = [side.cast(pl.String) for side in sides]
     numbers = [text.str.replace(r"\.0$", "").cast(pl.Int64, strict=False) for text in texts]
     return texts if any(column.null_count() for column in numbers) else numbers
-
-
-def _by_map(original: Dataset, release: Dataset, row_map: Any) -> NDArray[np.int64]:
-    name = Path(row_map).name if isinstance(row_map, str | Path) else "the row map"
-    frame = accept(row_map).frame
-    if not {"release_row", "input_record"} <= set(frame.columns):
-        raise InputError(f"{name}: not a row map; it must have the columns release_row and input_record")
-    if any(dtype.is_nested() for dtype in frame.schema.values()):
-        raise InputError(f"{name}: not a row map; its columns must be whole numbers")
-    link = frame.select(pl.col("release_row", "input_record").cast(pl.Int64, strict=False))
-    count = original.frame.height
-    whole = pl.Series(range(1, count + 1), dtype=pl.Int64)
-    fits = release.frame.height == count and all(link[column].sort().equals(whole) for column in link.columns)
-    if not fits:
-        raise InputError(
-            f"{name}: it does not link the {count:,} records of {original.name} to the {release.frame.height:,} rows "
-            f"of {release.name}, each once; it is of another release"
-        )
-    rows = np.empty(count, np.int64)
-    rows[link["input_record"].to_numpy() - 1] = link["release_row"].to_numpy() - 1
-    return rows
 
 
 def _refuse_destroyed_order(original: Dataset, release: Dataset, quasi: Sequence[str]) -> None:

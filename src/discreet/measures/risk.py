@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.verification.distributions import measure_spread
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -41,7 +42,7 @@ class Closeness:
     ordered : bool
         Whether t is the ordered earth mover's distance, or the total variation.
     unknown : int
-        Classes in which no confidential value is present; they count for k only.
+        Classes in which no confidential value is present.
     """
 
     k: int
@@ -88,12 +89,8 @@ def closeness(classes: Integers, values: Numbers, *, ordered: bool) -> Closeness
     """k-anonymity, l-diversity and t-closeness of one confidential attribute.
 
     l-diversity: A. Machanavajjhala, J. Gehrke, D. Kifer and M. Venkitasubramaniam, l-diversity: privacy beyond
-    k-anonymity, ICDE 2006. t-closeness: N. Li, T. Li and S. Venkatasubramanian, t-closeness: privacy beyond
-    k-anonymity and l-diversity, ICDE 2007. There the ordered distance over m distinct values is Σ|P_i − Q_i|/(m−1),
-    with P and Q the cumulative distributions in the class and in the file: it counts ranks, not amounts.
-
-    Missing values: a missing confidential value takes no part. Counting it as one more value would let a class pass for
-    diverse in which all that is known is the same.
+    k-anonymity, ICDE 2006. t-closeness: see `discreet.verification.distributions`. A missing confidential value is one
+    more value, as in the promises of a release; in order it stands below the lowest.
 
     Parameters
     ----------
@@ -112,69 +109,19 @@ def closeness(classes: Integers, values: Numbers, *, ordered: bool) -> Closeness
     if not present.any():
         raise InputError("the confidential column has no value: its diversity cannot be measured")
 
-    # The classes×values table is never made: its cells that are not 0, by class and then by value, are at most n.
-    distinct, code = np.unique(values[present], return_inverse=True)
-    m = len(distinct)
-    cells, counts = np.unique(label[present] * m + code, return_counts=True)
-    owner, code = cells // m, cells % m
-    starts = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))
-    lengths = np.diff(np.append(starts, len(owner)))
-    totals = np.add.reduceat(counts, starts)
-    shares = counts / np.repeat(totals, lengths)
-    # Entropy −Σ p·ln p; a class of one value has exactly 0, and no class less.
-    entropies = np.maximum(np.add.reduceat(-shares * np.log(shares), starts), 0.0)
-    everywhere = np.bincount(code, weights=counts, minlength=m).astype(np.float64)
-    if ordered:
-        distances = _measure_ordered(counts, totals, code, starts, lengths, everywhere)
-    else:
-        distances = _nominal(shares, code, starts, everywhere)
+    distinct, code = np.unique(values, return_inverse=True)
+    # Sorting puts the missing value last, and its place is before all others.
+    code = code.ravel() if present.all() else (code.ravel() + 1) % len(distinct)
+    spread = measure_spread(label, code, ordered=ordered)
     return Closeness(
         k=int(sizes.min()),
         classes=len(sizes),
-        distinct=int(lengths.min()),
-        entropy=float(np.exp(entropies.min())),
-        t=100.0 * float(np.clip(distances.max(), 0.0, 1.0)),
+        distinct=int(spread.distinct.min()),
+        entropy=float(np.exp(spread.entropy.min())),
+        t=100.0 * float(spread.distance.max()),
         ordered=ordered,
-        unknown=len(sizes) - len(starts),
+        unknown=len(sizes) - len(np.unique(label[present])),
     )
-
-
-def _nominal(shares: Numbers, code: Integers, starts: Integers, everywhere: Numbers) -> Numbers:
-    """Total variation ½·Σ|p − q|; the values a class does not have add up to 1 less the q of those it has."""
-    q = everywhere[code] / everywhere.sum()
-    distances: Numbers = (1.0 + np.add.reduceat(np.abs(shares - q) - q, starts)) / 2.0
-    return distances
-
-
-def _measure_ordered(
-    counts: Integers, totals: Integers, code: Integers, starts: Integers, lengths: Integers, everywhere: Numbers
-) -> Numbers:
-    """Ordered earth mover's distance of each class to the whole.
-
-    The cumulative distribution of a class is a step of constant height from each of its values up to the next. That
-    of the whole rises, so it crosses a step once: below the crossing the differences have one sign, above it the
-    other, and both sums are differences of prefix sums.
-    """
-    m = len(everywhere)
-    if m == 1:
-        return np.zeros(len(starts))
-    rising = np.cumsum(everywhere) / everywhere.sum()
-    prefix = np.concatenate([[0.0], np.cumsum(rising)])
-    running = np.cumsum(counts)
-    before = np.repeat(running[starts] - counts[starts], lengths)
-    height = (running - before) / np.repeat(totals, lengths)
-    end = np.append(code[1:], m)
-    end[starts[1:] - 1] = m
-    crossing = np.clip(np.searchsorted(rising, height), code, end)
-    steps = (
-        height * (crossing - code)
-        - (prefix[crossing] - prefix[code])
-        + (prefix[end] - prefix[crossing])
-        - height * (end - crossing)
-    )
-    # Up to its first value the class has nothing, and the whole its prefix sum.
-    distances: Numbers = (np.add.reduceat(steps, starts) + prefix[code[starts]]) / (m - 1)
-    return distances
 
 
 def attribute_disclosure(known: pl.DataFrame, confidential: pl.DataFrame) -> dict[str, dict[str, float]]:

@@ -1,18 +1,25 @@
-"""What a release of microdata promises: its k-anonymity, in words that a check can be made from.
+"""What a release of microdata promises: k-anonymity, l-diversity and t-closeness, for records or for persons.
 
-The independent check of k-anonymity: count the combinations that stand in the release.
+The independent check of it: count what stands in the release.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discreet.errors import InputError, whole
+from discreet.text import count
+from discreet.verification.confidential import ROUNDING, Closeness, Diversity, Scale
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
 
 
 KIND = "k-anonymity"
@@ -22,19 +29,31 @@ KIND = "k-anonymity"
 class Promise:
     """Within each stratum, each combination of values of a group of columns occurs at least k times.
 
+    The records that share a combination are a class. What else is promised holds in each class, of each group of
+    columns.
+
     Parameters
     ----------
     k : int
-        Least number of records that share a combination.
+        Least number of records that share a combination; of persons, if these are named.
     groups : tuple of tuples of str
-        The groups of columns; k-anonymity is promised within each, and not across them.
+        The groups of columns; the promise is kept within each, and not across them.
     by : tuple of str
         The columns whose combinations make the strata.
+    l : tuple of Diversity
+        Confidential columns with the least number of different values.
+    t : tuple of Closeness
+        Confidential columns with the largest distance of their distribution from that in the whole release.
+    person : str, optional
+        The column of the original that says whose a record is, where persons have several; it is not released.
     """
 
     k: int
     groups: tuple[tuple[str, ...], ...]
     by: tuple[str, ...] = ()
+    l: tuple[Diversity, ...] = ()  # noqa: E741 - it is the name it has in the field
+    t: tuple[Closeness, ...] = ()
+    person: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, 2))
@@ -44,15 +63,36 @@ class Promise:
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise InputError(f"column '{twice[0]}' stands twice in the promise; name it once")
+        for said in self.held:
+            if said.column in named:
+                raise InputError(
+                    f"column '{said.column}' cannot have l or t: its values are known to intruders; l and t are for "
+                    "confidential columns"
+                )
+
+    @property
+    def held(self) -> tuple[Diversity | Closeness, ...]:
+        """What is promised of confidential columns."""
+        return (*self.l, *self.t)
 
     def columns(self) -> list[str]:
-        """All columns that the promise speaks of."""
+        """The columns whose combinations are counted."""
         return [*self.by, *(name for group in self.groups for name in group)]
+
+    def with_scales(self, scales: Mapping[str, Scale]) -> Promise:
+        """The promise with the scales of its confidential columns."""
+        return replace(
+            self,
+            l=tuple(replace(said, scale=scales[said.column]) for said in self.l),
+            t=tuple(replace(said, scale=scales[said.column]) for said in self.t),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The promise as it stands in the record of a release."""
+        parts = {"l": [one.as_dict() for one in self.l], "t": [one.as_dict() for one in self.t], "person": self.person}
+        further = {name: part for name, part in parts.items() if part}
         groups = [list(group) for group in self.groups]
-        return {"kind": KIND, "k": self.k, "groups": groups, "by": list(self.by), "words": self.words()}
+        return {"kind": KIND, "k": self.k, "groups": groups, "by": list(self.by), **further, "words": self.words()}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Promise:
@@ -65,18 +105,28 @@ class Promise:
             raise InputError("the promise is incomplete: it needs kind, k and groups") from None
         if kind != KIND:
             raise InputError(f"unknown kind of promise {kind!r}; this version can check '{KIND}'")
-        return cls(k, groups, by)
+        try:
+            diverse = tuple(Diversity.from_dict(one) for one in content.get("l", []))
+            close = tuple(Closeness.from_dict(one) for one in content.get("t", []))
+            person = content.get("person")
+            if not isinstance(person, str | None):
+                raise TypeError
+        except (KeyError, TypeError, AttributeError):
+            raise InputError("the promise is damaged: its l, t or person cannot be read") from None
+        return cls(k, groups, by, diverse, close, person)
 
     def words(self) -> str:
         """The promise in a sentence."""
         within = f", within each combination of {', '.join(self.by)}" if self.by else ""
+        times = f"occurs at least {self.k} times" if self.person is None else f"is shared by at least {self.k} persons"
+        further = "".join(f"; in each {said.words(self.person is not None)}" for said in self.held)
         if len(self.groups) == 1:
-            count = len(self.groups[0])
-            what = f"combination of the {count} quasi-identifiers" if count > 1 else "value of the quasi-identifier"
-            return f"every {what} occurs at least {self.k} times{within}"
+            number = len(self.groups[0])
+            what = f"combination of the {number} quasi-identifiers" if number > 1 else "value of the quasi-identifier"
+            return f"every {what} {times}{within}{further}"
         return (
-            f"within each of {len(self.groups)} groups of quasi-identifiers every combination occurs at least {self.k} "
-            f"times{within}; across groups nothing is promised"
+            f"within each of {len(self.groups)} groups of quasi-identifiers every combination {times}{within}"
+            f"{further}; across groups nothing is promised"
         )
 
 
@@ -87,34 +137,118 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class HeldCheck:
+    """What was found of a confidential column in the classes of one group of columns.
+
+    Parameters
+    ----------
+    promise : Diversity or Closeness
+        What was promised of it.
+    worst : float
+        The least number of different values, plain or by entropy, or the largest distance.
+    broken : int
+        Classes that do not keep the promise.
+    exposed : int
+        Records in them.
+    distribution : str
+        The SHA-256 of the sorted list of its values with how often each occurs in the release.
+    """
+
+    promise: Diversity | Closeness
+    worst: float
+    broken: int
+    exposed: int
+    distribution: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """What was found as it stands in the evidence."""
+        found = {"column": self.promise.column, "worst": self.worst, "broken": self.broken}
+        return found | {"records_exposed": self.exposed, "distribution_sha256": self.distribution}
+
+    def words(self) -> str:
+        """What was found, as a part of a sentence."""
+        if isinstance(self.promise, Closeness):
+            return f"{self.promise.column} at most {self.worst:.4g} from all records"
+        how = " by entropy" if self.promise.entropy else ""
+        return f"{self.promise.column} of at least {self.worst:.4g} values{how}"
+
+
+@dataclass(frozen=True)
 class GroupCheck:
-    """What was counted over one group of columns."""
+    """What was counted over one group of columns.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns, strata before them.
+    combinations : int
+        How many combinations of values there are.
+    smallest : int
+        Records of the rarest; persons, where these are promised and known.
+    too_small : int
+        Combinations with fewer than k of them.
+    exposed : int
+        Records in those.
+    held : tuple of HeldCheck
+        What was found of confidential columns.
+    """
 
     columns: tuple[str, ...]
     combinations: int
     smallest: int
     too_small: int
     exposed: int
+    held: tuple[HeldCheck, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether no combination is too small."""
-        return self.too_small == 0
+        """Whether no combination is too small, and all of them keep what else is promised."""
+        return self.too_small == 0 and all(one.broken == 0 for one in self.held)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What was counted as it stands in the evidence."""
+        further = {
+            name: [one.as_dict() for one in self.held if isinstance(one.promise, kind)]
+            for name, kind in (("l", Diversity), ("t", Closeness))
+        }
+        return {
+            "columns": list(self.columns),
+            "combinations": self.combinations,
+            "smallest": self.smallest,
+            "too_small": self.too_small,
+            "records_exposed": self.exposed,
+        } | {name: found for name, found in further.items() if found}
 
 
 @dataclass(frozen=True)
 class Verification:
-    """The verdict on a release; true if its promise is kept."""
+    """The verdict on a release; true if its promise is kept.
+
+    Parameters
+    ----------
+    promise : Promise
+        What was checked.
+    records : int
+        Records of the release.
+    checks : tuple of GroupCheck
+        What was counted, for each group of columns.
+    notes : tuple of str
+        What else to know.
+    persons : bool, optional
+        Whether persons were counted; None where the promise does not speak of them. If they were not, records were,
+        and the promise is not verified.
+    """
 
     promise: Promise
     records: int
     checks: tuple[GroupCheck, ...]
     notes: tuple[str, ...] = ()
+    persons: bool | None = None
 
     @property
     def passed(self) -> bool:
         """Whether every group of columns keeps the promise."""
-        return all(check.passed for check in self.checks)
+        return self.persons is not False and all(check.passed for check in self.checks)
 
     def __bool__(self) -> bool:
         return self.passed
@@ -124,54 +258,79 @@ class Verification:
         return {
             "passed": self.passed,
             "records": self.records,
-            "checks": [
-                {
-                    "columns": list(check.columns),
-                    "combinations": check.combinations,
-                    "smallest": check.smallest,
-                    "too_small": check.too_small,
-                    "records_exposed": check.exposed,
-                }
-                for check in self.checks
-            ],
+            "checks": [check.as_dict() for check in self.checks],
             "notes": list(self.notes),
-        }
+        } | ({} if self.persons is None else {"persons": "verified" if self.persons else "not verified"})
 
     def words(self) -> str:
         """The verdict in a sentence."""
-        least = min(check.smallest for check in self.checks)
-        if self.passed:
-            count = sum(check.combinations for check in self.checks)
-            found = f"{_count(count, 'combination')} in {_count(self.records, 'record')}"
-            return f"passed: {found}, the rarest {_times(least)}"
         bad = [check for check in self.checks if not check.passed]
-        many, exposed, least = bad[0].too_small, bad[0].exposed, bad[0].smallest
-        more = f", and {_count(len(bad) - 1, 'more group')} of columns" if len(bad) > 1 else ""
-        return (
-            f"NOT KEPT: {_count(many, 'combination')} of {', '.join(bad[0].columns)} {'has' if many == 1 else 'have'} "
-            f"fewer than {self.promise.k} records ({_count(exposed, 'record')} exposed; the rarest stands "
-            f"{_times(least)}){more}"
-        )
+        if bad:
+            more = f", and {count(len(bad) - 1, 'more group')} of columns" if len(bad) > 1 else ""
+            return f"NOT KEPT: {'; '.join(self._faults(bad[0]))}{more}"
+        least = min(check.smallest for check in self.checks)
+        combinations = sum(check.combinations for check in self.checks)
+        rarest = f"with {count(least, 'person')}" if self.persons else _times(least)
+        words = f"{count(combinations, 'combination')} in {count(self.records, 'record')}, the rarest {rarest}"
+        for said in self.promise.held:
+            found = [one for check in self.checks for one in check.held if one.promise == said]
+            # Of several groups of columns the worst.
+            found.sort(key=lambda one: one.worst, reverse=isinstance(said, Closeness))
+            words += f", {found[0].words()}" if found else ""
+        if self.persons is False:
+            return f"persons not verified: name the original and the row map of the release. Of records: {words}"
+        return f"passed: {words}"
 
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
+    def _faults(self, bad: GroupCheck) -> list[str]:
+        """What one group of columns does not keep."""
+        names, faults = ", ".join(bad.columns), []
+        if bad.too_small:
+            who = "persons" if self.persons else "records"
+            rarest = f"has {count(bad.smallest, 'person')}" if self.persons else f"stands {_times(bad.smallest)}"
+            faults.append(
+                f"{count(bad.too_small, 'combination')} of {names} {'has' if bad.too_small == 1 else 'have'} fewer "
+                f"than {self.promise.k} {who} ({count(bad.exposed, 'record')} exposed; the rarest {rarest})"
+            )
+        faults += [
+            f"in {count(one.broken, 'combination')} of {names} it does not hold that "
+            f"{one.promise.words(self.persons is True)} ({count(one.exposed, 'record')} exposed; the worst: "
+            f"{one.worst:.4g})"
+            for one in bad.held
+            if one.broken
+        ]
+        return faults
 
 
 def _times(number: int) -> str:
     return "once" if number == 1 else f"{number:,} times"
 
 
-def check(frame: pl.DataFrame, promise: Promise) -> Verification:
-    """Count every combination of the promised columns in a release.
+def check(
+    frame: pl.DataFrame, promise: Promise, *, persons: pl.Series | None = None, decimal: str = "."
+) -> Verification:
+    """Count every combination of the promised columns in a release, and what each has of confidential ones.
 
-    A missing value equals a missing value and nothing else. Values are compared as they stand: in text, as texts; minus
-    zero is not zero.
+    A missing value equals a missing value and nothing else. Quasi-identifiers are compared as they stand: in text, as
+    texts; minus zero is not zero. Confidential values are read by their scales.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The release.
+    promise : Promise
+        What it promises.
+    persons : polars.Series, optional
+        Whose each row is, where the promise speaks of persons; without it these are not verified.
+    decimal : str
+        The decimal mark of numbers in text.
     """
     import polars as pl
     import polars.selectors as cs
 
-    absent = [name for name in promise.columns() if name not in frame.columns]
+    from discreet.verification.distributions import read_codes
+
+    named = [*promise.columns(), *(said.column for said in promise.held)]
+    absent = [name for name in named if name not in frame.columns]
     if absent:
         raise InputError(f"column '{absent[0]}' of the promise is not in the release")
     if frame.height == 0:
@@ -180,21 +339,80 @@ def check(frame: pl.DataFrame, promise: Promise) -> Verification:
     # Minus zero can be told from zero by whoever reads the file; in text it is another text anyway.
     signed = [one.name for one in plain.select(cs.float()) if ((one == 0.0) & (1.0 / one < 0.0)).any()]
     plain = plain.with_columns(cs.by_name(signed).cast(pl.String)) if signed else plain
-    return Verification(promise, frame.height, tuple(_tally(plain, promise, group) for group in promise.groups))
+    known = promise.person is None or persons is not None
+    # Without persons it can be seen whether there are enough different values, but not who has how many votes.
+    asked = [said for said in promise.held if known or (isinstance(said, Diversity) and not said.entropy)]
+    held = [_Held(said, *read_codes(frame[said.column], said.scale, decimal)) for said in asked]
+    whose = None if promise.person is None or persons is None else _count_votes(persons)
+    found = tuple(_tally(plain, promise, group, held, whose) for group in promise.groups)
+    return Verification(promise, frame.height, found, persons=None if promise.person is None else known)
 
 
-def _tally(frame: pl.DataFrame, promise: Promise, group: Sequence[str]) -> GroupCheck:
+class _Held(NamedTuple):
+    """A confidential column: what is promised of it, its values as codes, and the digest of their distribution."""
+
+    promise: Diversity | Closeness
+    codes: Integers
+    distribution: str
+
+
+class _Persons(NamedTuple):
+    """Whose each row is, and the vote that it has: everybody has one, split over his records."""
+
+    codes: Integers
+    votes: NDArray[np.float64]
+
+
+def _count_votes(persons: pl.Series) -> _Persons:
+    import numpy as np
+
+    codes = persons.rank("dense").to_numpy().astype(np.int64) - 1
+    return _Persons(codes, 1.0 / np.bincount(codes)[codes])
+
+
+def _tally(
+    frame: pl.DataFrame, promise: Promise, group: Sequence[str], held: Sequence[_Held], persons: _Persons | None
+) -> GroupCheck:
     import polars as pl
 
     columns = [*promise.by, *group]
     # Named by position, so that no column of the release can be called like a count.
     named = frame.select(pl.col(name).alias(str(i)) for i, name in enumerate(columns))
-    counts = named.group_by([str(i) for i in range(len(columns))]).agg(pl.len().alias("size"))
+    keys = named.columns
+    if persons is not None:
+        named = named.with_columns(pl.Series("person", persons.codes))
+    size = pl.len() if persons is None else pl.col("person").n_unique()
+    counts = named.group_by(keys).agg(size.alias("size"), pl.len().alias("records"))
     small = counts.filter(pl.col("size") < promise.k)
+    looked: tuple[HeldCheck, ...] = ()
+    if held:
+        numbered = counts.select(keys).with_row_index("class")
+        classes = named.select(keys).join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        looked = tuple(_look(one, classes["class"].cast(pl.Int64).to_numpy(), persons) for one in held)
     return GroupCheck(
         tuple(columns),
         counts.height,
         int(counts["size"].min()),  # type: ignore[arg-type]
         small.height,
-        int(small["size"].sum()),
+        int(small["records"].sum()),
+        looked,
     )
+
+
+def _look(held: _Held, classes: Integers, persons: _Persons | None) -> HeldCheck:
+    """What each class has of a confidential column."""
+    import numpy as np
+
+    from discreet.verification.distributions import count_represented, measure_spread
+
+    said = held.promise
+    votes = None if persons is None else persons.votes
+    spread = measure_spread(classes, held.codes, votes, ordered=said.scale.ordered)
+    if isinstance(said, Closeness):
+        bad, worst = spread.distance > said.most + ROUNDING, float(spread.distance.max())
+    elif said.entropy:
+        bad, worst = spread.entropy < math.log(said.least) - ROUNDING, math.exp(spread.entropy.min())
+    else:
+        different = spread.distinct if persons is None else count_represented(classes, held.codes, persons.codes)
+        bad, worst = different < said.least, float(different.min())
+    return HeldCheck(said, worst, int(bad.sum()), int(np.bincount(classes)[bad].sum()), held.distribution)

@@ -6,15 +6,25 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from discreet.columns import KindKeywords, PromiseKeywords, sort_keywords, takes
 from discreet.errors import InputError
+from discreet.verification.confidential import Scale, parse_l, parse_t
 from discreet.verification.promise import Promise, Verification, check
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from discreet.data.dataset import Dataset
     from discreet.verification.outside import TableVerification
 
 
+class VerifyKeywords(PromiseKeywords, KindKeywords, total=False):
+    """The keywords of a check of microdata."""
+
+
+@takes(PromiseKeywords, KindKeywords)
 def verify(
     release: Any,
     *,
@@ -23,11 +33,15 @@ def verify(
     k: int | None = None,
     by: str | Sequence[str] | None = None,
     grouping: Any = None,
+    original: Any = None,
+    row_map: Any = None,
+    **keywords: Unpack[VerifyKeywords],
 ) -> Verification | TableVerification:
     """Check that a release keeps its promise, whoever made it.
 
-    Every combination of values of the quasi-identifiers that stands in the release is counted, within each stratum.
-    The check shares no code with the methods that protect.
+    Every combination of values of the quasi-identifiers that stands in the release is counted, within each stratum, and
+    if asked for the values of confidential columns in each of them. The check shares no code with the methods that
+    protect.
 
     Of a published table it checks what can be seen from outside: that it is the file of its record, that its marks are
     alike, that published sums add up, and that no suppressed cell follows by subtraction. It says what cannot be seen.
@@ -48,6 +62,16 @@ def verify(
     grouping : list of lists of str, Grouping or path, optional
         Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own; what `group`
         found; or a TOML file with `groups = [["a", "b"], ["c"]]`.
+    original : path or frame, optional
+        The original, which has the column of persons; where a promise speaks of persons they are not verified without,
+        unless another tool has released that column.
+    row_map : path or frame, optional
+        The row map that was written with the release; needed with the original.
+    person : str
+        Without a promise: the column of the original that says whose a record is, where persons have several; each
+        combination must have at least k persons.
+    **keywords
+        What else is promised, and of what type the confidential columns are: see PromiseKeywords and KindKeywords.
 
     Returns
     -------
@@ -57,35 +81,83 @@ def verify(
     Examples
     --------
     >>> import polars as pl, discreet
-    >>> frame = pl.DataFrame({"age": [30, 30, 41, 41], "town": ["A", "A", "B", "C"]})
+    >>> frame = pl.DataFrame({"age": [30, 30, 41, 41], "town": ["A", "A", "B", "C"], "ill": [1, 1, 0, 1]})
     >>> bool(discreet.verify(frame, quasi=["age"], k=2))
     True
     >>> print(discreet.verify(frame, quasi=["age", "town"], k=2).words())
     NOT KEPT: 2 combinations of age, town have fewer than 2 records (2 records exposed; the rarest stands once)
+    >>> bool(discreet.verify(frame, quasi=["age"], k=2, l={"ill": 2}))
+    False
     """
     from discreet.data.checks import check_readable
     from discreet.data.dataset import accept
-    from discreet.data.files import read_recorded
+    from discreet.data.files import read_recorded, sha256
 
+    further, kinds = sort_keywords(verify, keywords, PromiseKeywords, KindKeywords)
     record = _table_record(promise)
     if record is not None:
         from discreet.verification.outside import check_publication
 
-        if quasi is not None or k is not None or grouping is not None:
-            raise InputError("a table has no quasi-identifiers; leave out quasi, k and grouping")
+        if any(one is not None for one in (quasi, k, grouping, original, row_map, *further.values(), *kinds.values())):
+            raise InputError("a table has no quasi-identifiers; leave out quasi, k, grouping and what else is of them")
         if not isinstance(release, str | Path):
             raise InputError("a published table is checked as it was written: name its file")
         check_readable(Path(release))
         return check_publication(Path(release), record, by)
-    promised, output = _promise(promise, quasi, k, by, grouping)
+    if promise is not None and any(one is not None for one in kinds.values()):
+        raise InputError("a promise says of what type its columns are; leave out numeric, nominal, ordinal and date")
+    promised, output = _promise(promise, quasi, k, by, grouping, further)
     dataset = accept(read_recorded(Path(release), output) if output and isinstance(release, str | Path) else release)
-    verdict = check(dataset.frame, promised)
-    from discreet.data.files import sha256
-
+    if promise is None:
+        promised = promised.with_scales(_scales(dataset, promised, kinds))
+    persons = _persons(dataset, promised, original, row_map)
+    verdict = check(dataset.frame, promised, persons=persons, decimal=dataset.decimal)
     if output and dataset.source and output.get("sha256") != sha256(dataset.source.path):
         note = f"{dataset.name} is not the very file that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
     return verdict
+
+
+def _scales(dataset: Dataset, promise: Promise, kinds: Mapping[str, Any]) -> dict[str, Scale]:
+    """How the confidential columns are read: as declared, else as what the values are."""
+    from discreet.columns import read_kinds
+    from discreet.data.attributes import read_confidential
+    from discreet.data.roles import Declaration
+
+    said = {name: (kind, more) for name, kind, more in read_kinds(**kinds)}
+    scales = {}
+    for name in dict.fromkeys(one.column for one in promise.held):
+        if name not in dataset.frame.columns:
+            raise InputError(f"{dataset.name}: there is no column '{name}', of which l or t was asked for")
+        kind, more = said.get(name, (None, None))
+        order, form = more if kind == "ordinal" else None, more if kind == "date" else None
+        attribute = read_confidential(dataset, Declaration(name, "confidential", kind, order, form=form))
+        # A column without values has one alone, the missing one.
+        scales[name] = Scale() if attribute is None else Scale.of(attribute)
+    return scales
+
+
+def _persons(dataset: Dataset, promise: Promise, original: Any, row_map: Any) -> pl.Series | None:
+    """Whose each row of the release is, by the original and the row map; None if that is not known."""
+    from discreet.data.persons import read_persons
+
+    if original is None and row_map is None:
+        released = promise.person in dataset.frame.columns
+        return read_persons(dataset, promise.person) if released and promise.person is not None else None
+    if promise.person is None:
+        raise InputError(
+            "the promise does not speak of persons; leave out the original and the row map, or name person"
+        )
+    if original is None or row_map is None:
+        raise InputError("to count persons both the original and the row map of the release are needed")
+    import numpy as np
+
+    from discreet.data.dataset import accept
+    from discreet.data.row_map import read_row_map
+
+    given = accept(original, "the original")
+    rows = read_row_map(row_map, given, dataset)
+    return read_persons(given, promise.person)[np.argsort(rows)]
 
 
 def _table_record(promise: Any) -> Mapping[str, Any] | None:
@@ -104,14 +176,15 @@ def _promise(
     k: int | None,
     by: str | Sequence[str] | None,
     grouping: Any,
+    further: Mapping[str, Any],
 ) -> tuple[Promise, Mapping[str, Any] | None]:
     """The promise to check, and what the record says of the file it was given for."""
     from discreet.columns import as_names
     from discreet.data.groupings import list_groups
 
     if promise is not None:
-        if quasi is not None or k is not None or by is not None or grouping is not None:
-            raise InputError("give either a promise, or quasi (or a grouping), k and by; not both")
+        if any(one is not None for one in (quasi, k, by, grouping, *further.values())):
+            raise InputError("give either a promise, or quasi (or a grouping), k, by, l, t and person; not both")
         if isinstance(promise, Promise):
             return promise, None
         if not isinstance(promise, str | Path | Mapping):
@@ -126,7 +199,11 @@ def _promise(
     if (quasi is None) == (grouping is None):
         raise InputError("give the quasi-identifiers either as quasi or as a grouping")
     groups = [as_names("quasi", quasi)] if grouping is None else list_groups(grouping)
-    return Promise(k, tuple(tuple(group) for group in groups), tuple(as_names("by", by))), None
+    person = further.get("person")
+    if person is not None and not isinstance(person, str):
+        raise InputError("person must be the name of a column")
+    diverse, close = parse_l(further.get("l")), parse_t(further.get("t"))
+    return Promise(k, tuple(map(tuple, groups)), tuple(as_names("by", by)), diverse, close, person), None
 
 
 def _record(path: Path) -> Mapping[str, Any]:
