@@ -103,10 +103,38 @@ def test_columns_that_came_or_went_are_named(tmp_path: Path) -> None:
         discreet.protect(whole, config=config)
 
 
+@pytest.mark.parametrize("rest", ["ignore = 'rest'", "confidential = 'rest'", "quasi = 'all'"])
+def test_what_a_configuration_expects_is_all_that_the_rest_takes_in(rest: str, tmp_path: Path) -> None:
+    config = written(
+        tmp_path / "month.toml", f"k = 2\nexpected = ['age', 'ill']\n{rest}\n[columns.age]\nrole='quasi'\n"
+    )
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "ill": [1, 0, 0, 1]})
+    release = discreet.protect(frame, config=config)
+    assert not any("rest" in note for note in release.evidence["notes"])
+    with pytest.raises(InputError, match=r"month.toml .*new in the data, without a role: 'street'.*'expected'"):
+        discreet.protect(frame.with_columns(street=7), config=config)
+    with pytest.raises(InputError, match="missing in the data: 'ill'"):
+        discreet.protect(frame.drop("ill"), config=config)
+    discreet.protect(frame.with_columns(street=7), config=config, identifier=["street"])
+    assert [column.name for column in discreet.inspect(frame.with_columns(street=7), config=config).columns][
+        -1
+    ] == "street"
+
+
+def test_a_draft_lists_the_columns_it_expects(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "ill": [1, 0, 0, 1]})
+    draft = discreet.inspect(frame).toml()
+    config = written(tmp_path / "draft.toml", "k = 2\nquasi = 'all'\n" + draft)
+    discreet.protect(frame, config=config)
+    with pytest.raises(InputError, match="new in the data, without a role: 'street'"):
+        discreet.protect(frame.with_columns(street=7), config=config)
+
+
 def test_a_configuration_that_covers_the_rest_takes_new_columns(tmp_path: Path) -> None:
     config = written(tmp_path / "rest.toml", 'k = 2\nignore = "rest"\n[columns.age]\nrole = "quasi"\n')
     release = discreet.protect(pl.DataFrame({"age": [1, 1, 2, 2], "new": [1, 2, 3, 4]}), config=config)
     assert release.data.columns == ["age"]
+    assert any("the rest" in note and "'new'" in note for note in release.evidence["notes"])
 
 
 CELLS = pl.DataFrame({"r": list("aabbab"), "s": list("xyxyxy"), "v": [1, 20, 30, 40, 50, 60]})

@@ -113,12 +113,11 @@ def choose_levels(
 
 
 def _declare(declarations: Declarations, levels: dict[str, str | None]) -> Declarations:
-    return Declarations(
-        tuple(
-            replace(said, coarsen=levels[said.name], kind="nominal", order=None) if said.name in levels else said
-            for said in declarations.columns
-        )
+    columns = tuple(
+        replace(said, coarsen=levels[said.name], kind="nominal", order=None) if said.name in levels else said
+        for said in declarations.columns
     )
+    return replace(declarations, columns=columns)
 
 
 def _list_levels(dataset: Dataset, said: Declaration, how: str) -> list[str]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
-from discreet.configuration import Config
+from discreet.configuration import EXPECTED, Config
 from discreet.data.roles import REST, ROLES, Declarations, as_words, declare, quote
 from discreet.errors import InputError, suggest
 
@@ -275,24 +276,42 @@ def resolve(names: Sequence[str], config: Config, *, hint: str = "", **columns: 
         for detail in details.values():
             detail.pop("missing", None)
     _compare(names, config, merged, hint)
-    return declare(names, merged, details, missing or config.options.get("missing", "separate"), hint, common)
+    declared = declare(names, merged, details, missing or config.options.get("missing", "separate"), hint, common)
+    return replace(declared, notes=_tell_rest(declared, config, merged))
 
 
 def _compare(names: Sequence[str], config: Config, roles: Mapping[str, Sequence[str]], hint: str) -> None:
     """Refuse data whose columns are not those of the configuration, such as last month's, and name all that differ."""
     placed = [name for wanted in roles.values() for name in wanted]
-    spoken_of = dict.fromkeys([*(name for wanted in config.roles.values() for name in wanted), *config.details])
+    spoken_of = dict.fromkeys(
+        [*config.expected, *(name for wanted in config.roles.values() for name in wanted), *config.details]
+    )
     lost = [name for name in spoken_of if name not in names and name not in REST]
-    rest = any(name in REST and name not in names for name in placed)
+    # Unless the configuration lists its columns, `rest` takes whatever there is.
+    rest = not config.expected and any(name in REST and name not in names for name in placed)
     new = [] if rest else [name for name in names if name not in spoken_of and name not in placed]
-    if lost or (new and config.roles):
+    if lost or (new and (config.roles or config.expected)):
         near = suggest(lost[0], [name for name in names if name not in spoken_of]) if len(lost) == 1 else ""
         differences = [f"missing in the data: {quote(lost)}{near}"] if lost else []
         differences += [f"new in the data, without a role: {quote(new)}"] if new else []
+        listed = f"; keep its list '{EXPECTED}' up to date" if config.expected else ""
         raise InputError(
             f"{config.source or 'the configuration'} is for other columns than these ({'; '.join(differences)}). "
-            f"Is it the right file? If so, take out what is missing, and give what is new a role.{hint}"
+            f"Is it the right file? If so, take out what is missing, and give what is new a role{listed}.{hint}"
         )
+
+
+def _tell_rest(declared: Declarations, config: Config, roles: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """What the word of a configuration on the rest took in, where it does not list the columns it expects."""
+    covered = [column for column in declared.columns if not column.named]
+    said = any(name in REST and name in roles[role] for role, wanted in config.roles.items() for name in wanted)
+    if config.expected or not covered or not said:
+        return ()
+    names = quote([column.name for column in covered])
+    return (
+        f"{covered[0].role} by the configuration's word on the rest, which takes in any new column (list all columns "
+        f"as '{EXPECTED}' to have new ones refused): {names}",
+    )
 
 
 def as_names(keyword: str, value: Names) -> list[str]:

@@ -28,6 +28,8 @@ OPTIONS = (
 )
 # What is said of the values of all columns.
 VALUES = ("pivot", "na")
+# The columns that the file was made for.
+EXPECTED = "expected"
 READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size")
 # The TOML word and the name it has inside.
 DETAILS = {
@@ -66,6 +68,8 @@ class Config:
     reading: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    # All columns that the data is to have, if they are listed: then `rest` takes in no other.
+    expected: tuple[str, ...] = ()
 
 
 def load(path: str | Path | None) -> Config:
@@ -146,6 +150,7 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
     grouping: list[list[str]] | None = None
     reading: dict[str, Any] = {}
     values: dict[str, Any] = {}
+    expected: tuple[str, ...] = ()
     for key, value in content.items():
         if key in OPTIONS:
             options[key] = _check_type(where, key, value, _TYPES)
@@ -159,11 +164,13 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
         elif key == "columns":
             for name, said in _check_table(where, key, value).items():
                 details[name] = _read_column(f"{where}: [columns.{name}]", name, said, roles)
+        elif key == EXPECTED:
+            expected = tuple(_check_strings(where, key, value))
         elif key == "grouping":
             grouping = as_groups(value, f"{where}: grouping")
         else:
-            raise _unknown_key(where, key, (*OPTIONS, *VALUES, *READING, *ROLES, "columns", "grouping"))
-    return Config(options, roles, details, grouping, reading, where, values)
+            raise _unknown_key(where, key, (*OPTIONS, *VALUES, *READING, *ROLES, EXPECTED, "columns", "grouping"))
+    return Config(options, roles, details, grouping, reading, where, values, expected)
 
 
 def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:

@@ -55,6 +55,8 @@ class Declarations:
     """The declarations of all columns, in the order of the data."""
 
     columns: tuple[Declaration, ...]
+    # What a reader of the summary should know of them.
+    notes: tuple[str, ...] = ()
     _by_name: dict[str, Declaration] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ The draft is a configuration in which every role is a comment, so that it is ref
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.coarsening import coarsen
 from discreet.columns import resolve
-from discreet.configuration import Config
+from discreet.configuration import EXPECTED, Config
 from discreet.data.dataset import Dataset
 from discreet.data.profile import Profile, profile
 from discreet.data.proposals import Proposal, propose
@@ -168,6 +168,9 @@ class Inspection:
                 "smaller combinations"
                 for k, number in self.risk.items()
             ),
+            "",
+            "# A file with other columns than these is refused, also where a role is given to all or to the rest.",
+            f"{EXPECTED} = {write_value([column.name for column in self.columns])}",
             *([""] if self.reading else []),
             *(f"{name} = {write_value(value)}" for name, value in self.reading.items()),
         ]
@@ -230,7 +233,8 @@ def _declare(dataset: Dataset, said: Config, quasi: Sequence[str], types: Mappin
         roles = {"quasi": "all"}
     elif quasi:
         roles["quasi"] = list(quasi)
-    return resolve(dataset.frame.columns, said, hint=dataset.hint, **roles, **types)
+    # Whoever looks at new columns wants to see them.
+    return resolve(dataset.frame.columns, replace(said, expected=()), hint=dataset.hint, **roles, **types)
 
 
 def _read_as_declared(dataset: Dataset, said: Declaration) -> tuple[Dataset, Declaration]:

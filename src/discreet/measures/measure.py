@@ -228,7 +228,7 @@ def _coarsened(after: Dataset, said: Config) -> dict[str, str]:
 
 def _declare(before: Dataset, said: Any, roles: dict[str, list[str]], types: dict[str, Any]) -> Declarations:
     columns: Any = {**roles, **types, "missing": "separate"}
-    return resolve(before.frame.columns, replace(said, roles={}), **columns)
+    return resolve(before.frame.columns, replace(said, roles={}, expected=()), **columns)
 
 
 def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) -> tuple[Pair, list[str]]:

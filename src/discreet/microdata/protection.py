@@ -52,7 +52,7 @@ def read_attributes(dataset: Dataset, declarations: Declarations) -> tuple[list[
         attributes.append(attribute)
         assumed.setdefault(assumption, []).append(name)
     assumptions = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what]
-    return attributes, [*dataset.notes, *assumptions, *warn_of_revealing(dataset, declarations)]
+    return attributes, [*dataset.notes, *declarations.notes, *assumptions, *warn_of_revealing(dataset, declarations)]
 
 
 def release_of(
