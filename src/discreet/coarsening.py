@@ -1,7 +1,8 @@
 """Coarsening on the way in: fewer characters of a code, a higher level of its hierarchy, or bands of numbers.
 
 A coarse value stands for all records that have it. What it tells of a record is their mean, and so the loss of a
-release of coarse values can be measured against the values as they came in.
+release of coarse values can be measured against the values as they came in. The same levels tell how far two codes are
+from each other, where a column is compared by its hierarchy.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from discreet.data.ancestry import rank_levels
 from discreet.data.attributes import Attribute, Values, read_attribute, read_pair
 from discreet.data.dataset import Dataset
 from discreet.data.roles import Declaration, Declarations
@@ -32,9 +34,11 @@ def is_open(how: str | None) -> bool:
 def read_coarsened(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]:
     """Read a quasi-identifier by its declaration, coarsened if that says so, and say what was assumed or done."""
     if said.coarsen is None:
-        return read_attribute(dataset, said)
+        attribute, assumed = read_attribute(dataset, said)
+        return _add_ancestry(attribute, said, dataset), assumed
     coarse, declared, fine = coarsen(dataset, said)
     attribute, _ = read_attribute(coarse, declared)
+    attribute = _add_ancestry(attribute, said, dataset)
     before = len(np.unique(fine.values[~np.isnan(fine.values)]))
     return replace(attribute, fine=fine), f"{describe(said.coarsen)}, {count(before, 'level')} to {_levels(attribute)}"
 
@@ -42,9 +46,11 @@ def read_coarsened(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]
 def read_coarsened_pair(original: Dataset, release: Dataset, said: Declaration) -> tuple[Attribute, Values, str, str]:
     """An attribute of the original and its values in the release, as `read_pair`, coarsened as the release is."""
     if said.coarsen is None:
-        return read_pair(original, release, said)
+        attribute, values, assumed, note = read_pair(original, release, said)
+        return _add_ancestry(attribute, said), values, assumed, note
     coarse, declared, fine = coarsen(original, said)
     attribute, values, _, note = read_pair(coarse, release, declared)
+    attribute = _add_ancestry(attribute, said)
     return replace(attribute, fine=fine), values, describe(said.coarsen), note
 
 
@@ -130,18 +136,47 @@ def _list_levels(dataset: Dataset, said: Declaration, how: str) -> list[str]:
     return [f"{path}:{level}" for level in range(1, depth)]
 
 
+def _add_ancestry(attribute: Attribute, said: Declaration, dataset: Dataset | None = None) -> Attribute:
+    """The attribute with the levels by which its codes are compared, if that was asked for.
+
+    Codes that are not in the hierarchy are refused if it is known where they came from; else each is like no other.
+    """
+    how = said.hierarchy
+    if how is None:
+        return attribute
+    where = f"column '{said.name}', hierarchy '{how}'"
+    texts = _texts(attribute)
+    if how == "prefix":
+        names = [[text[:length] for text in texts] for length in range(1, max(map(len, texts)) + 1)]
+    elif how.lower().endswith(".hrc"):
+        tree = _read_hierarchy(how)
+        names = [
+            _shorten(texts, how, level, where, dataset, attribute) for level in range(1, int(tree.depths.max()) + 1)
+        ]
+    else:
+        raise InputError(f"{where}: say prefix, or the name of a hierarchy file, as codes.hrc")
+    return replace(attribute, ancestry=rank_levels(names))
+
+
 def _read_codes(dataset: Dataset, said: Declaration) -> tuple[Attribute, list[str]]:
     """A column as categories, and their texts."""
     plain = replace(said, kind="nominal", order=None, aggregate=None, digits=None)
     fine, _ = read_attribute(dataset, plain)
-    categories = fine.categories if fine.categories is not None else pl.Series([], dtype=pl.String)
+    return fine, _texts(fine)
+
+
+def _texts(attribute: Attribute) -> list[str]:
+    """The categories as texts."""
+    categories = attribute.categories if attribute.categories is not None else pl.Series([], dtype=pl.String)
     if categories.dtype.is_float() and (categories == categories.round()).all():
         categories = categories.cast(pl.Int64)  # 12 and not 12.0, as in the column itself
-    return fine, [text.strip() for text in categories.cast(pl.String)]
+    return [text.strip() for text in categories.cast(pl.String)]
 
 
-def _shorten(texts: Sequence[str], kind: str, level: int, where: str, dataset: Dataset, fine: Attribute) -> list[str]:
-    """The coarse code of each code."""
+def _shorten(
+    texts: Sequence[str], kind: str, level: int, where: str, dataset: Dataset | None, fine: Attribute
+) -> list[str]:
+    """The coarse code of each code; one that is not in the hierarchy is refused, if the data is given to say where."""
     if kind == "prefix":
         return [text[:level] for text in texts]
     if not kind.lower().endswith(".hrc"):
@@ -151,7 +186,7 @@ def _shorten(texts: Sequence[str], kind: str, level: int, where: str, dataset: D
         raise InputError(f"{where}: {tree.source} has levels 1 to {int(tree.depths.max())} below the total")
     place = {code.strip(): at for at, code in enumerate(tree.codes)}
     strange = [at for at, text in enumerate(texts) if text not in place or place[text] == 0]
-    if strange:
+    if strange and dataset is not None:
         rows = np.flatnonzero(np.isin(fine.values, strange))
         raise InputError(
             f"{where}: {count(len(strange), 'code')} of {count(len(rows), 'record')} in {dataset.name} "
@@ -160,7 +195,10 @@ def _shorten(texts: Sequence[str], kind: str, level: int, where: str, dataset: D
         )
     found = []
     for text in texts:
-        at = place[text]
+        at = place.get(text, 0)
+        if at == 0:
+            found.append(f"\0{text}")  # like no code of the hierarchy
+            continue
         while tree.depths[at] > level:
             at = int(tree.parents[at])
         found.append(tree.codes[at].strip())

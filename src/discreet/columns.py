@@ -91,6 +91,10 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
         Make the values of quasi-identifiers coarser on the way in: `prefix:2` keeps the first 2 characters of a code,
         `icd.hrc:2` takes the second level below the total of a hierarchy file, `width:5` makes bands of 5 from 0, and
         `auto` (or `icd.hrc:auto`) chooses the number of characters (or the level) that loses least.
+    hierarchy : mapping of str to str
+        Compare the codes of nominal quasi-identifiers by what they have in common: `prefix` by their first characters,
+        `icd.hrc` by the codes above them in a hierarchy file. Codes are the farther apart the more levels they differ
+        in; modes are released as before.
     weights : mapping of str to float
         How much a quasi-identifier counts when records are compared; 1 where nothing is said.
     aggregate : mapping of str to str
@@ -103,6 +107,7 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
         their column first; or refuse them.
     """
 
+    hierarchy: Mapping[str, str] | None
     weights: Mapping[str, float] | None
     aggregate: Mapping[str, str] | None
     digits: Mapping[str, int] | None
@@ -257,7 +262,10 @@ def resolve(names: Sequence[str], config: Config, *, hint: str = "", **columns: 
         said = details.setdefault(name, {})
         said.update(kind=kind, order=order if kind == "ordinal" else None)
         said["form"] = (order or said.get("form")) if kind == "date" else None
-    for key, keyword in (("weight", "weights"), *((name, name) for name in ("aggregate", "digits", "coarsen"))):
+    for key, keyword in (
+        ("weight", "weights"),
+        *((name, name) for name in ("aggregate", "digits", "coarsen", "hierarchy")),
+    ):
         for name, value in _check_mapping(key, cast("Mapping[str, Any] | None", columns.get(keyword))).items():
             if key == "digits" and name == "all" and name not in names:
                 common["default_digits"] = value

@@ -35,6 +35,7 @@ READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size")
 DETAILS = {
     "role": "role", "type": "kind", "order": "order", "weight": "weight",
     "aggregate": "aggregate", "missing": "missing", "digits": "digits", "coarsen": "coarsen",
+    "hierarchy": "hierarchy",
     "form": "form", "na": "na",
 }  # fmt: skip
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -47,7 +48,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),
-    "digits": (int,), "coarsen": (str,), "form": (str,), "na": (str, int, float, list),
+    "digits": (int,), "coarsen": (str,), "hierarchy": (str,), "form": (str,), "na": (str, int, float, list),
 }  # fmt: skip
 Types = Mapping[str, tuple[type, ...]]
 Verb = TypeVar("Verb", bound=Callable[..., Any])

@@ -213,6 +213,10 @@ class ColumnOptions(Options):
         Make the values of quasi-identifiers coarser on the way in: zip=prefix:2 keeps the first 2 characters of a code,
         icd=icd.hrc:2 takes the second level below the total of a hierarchy file, age=width:5 makes bands of 5 from 0,
         and zip=auto (or icd=icd.hrc:auto) chooses the number of characters (or the level) that loses least.
+    hierarchy
+        Compare the codes of nominal quasi-identifiers by what they have in common: zip=prefix by their first
+        characters, icd=icd.hrc by the codes above them in a hierarchy file. Codes are the farther apart the more levels
+        they differ in; modes are released as before.
     date
         Columns whose values are dates, as born,died where their form can be found out, or as 'born=%d.%m.%Y'.
     na
@@ -239,6 +243,7 @@ class ColumnOptions(Options):
     pivot: int | None = None
     na: Words = None
     coarsen: Coarsenings = None
+    hierarchy: Coarsenings = None
     weights: Annotated[Weights, Parameter(name="--weight")] = None
     aggregate: Aggregates = None
     digits: Digits = None

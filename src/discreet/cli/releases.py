@@ -14,6 +14,7 @@ from discreet.cli.options import (
     LINKAGE,
     PROMISES,
     TYPES,
+    Coarsenings,
     Columns,
     Console,
     Groups,
@@ -42,6 +43,7 @@ def measure(
     row_map: Path | None = None,
     measures: Names = None,
     types: TypeOptions = TYPES,
+    hierarchy: Coarsenings = None,
     config: Path | None = None,
     linkage: LinkageOptions = LINKAGE,
     seed: int = 0,
@@ -57,6 +59,9 @@ def measure(
         The microdata before protection.
     released
         The release, whoever made it.
+    hierarchy
+        Nominal quasi-identifiers whose loss is also told by distances in a hierarchy, as in `protect`: zip=prefix or
+        icd=icd.hrc.
     per_record
         Also write an internal file with the risk of each record of the original.
     force
@@ -89,6 +94,7 @@ def measure(
             key=key,
             row_map=row_map,
             measures=measures or "fast",
+            hierarchy=hierarchy,
             config=config,
             seed=seed,
             progress=report,

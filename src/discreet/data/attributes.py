@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet.data.ancestry import Ancestry
 from discreet.data.dataset import Dataset
 from discreet.data.dates import PIVOT, DateForm, convert_unit, find_form, fitting_patterns, read_dates, write_dates
 from discreet.data.generalised import blank_suppressed, read_ranges
@@ -50,6 +51,8 @@ class Attribute:
         As declared, or the default.
     fine : Attribute, optional
         Of a coarsened attribute: what it was before, to measure what is lost.
+    ancestry : tuple of Level
+        Of a nominal attribute whose categories are compared by a hierarchy: its levels.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Attribute:
     missing: str = "separate"
     digits: int | None = None
     fine: Attribute | None = None
+    ancestry: Ancestry = ()
 
     def round_values(self, values: Values) -> Values:
         """Released values as they will stand in the column: rounded to its digits, its days or its type."""

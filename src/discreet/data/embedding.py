@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.ancestry import Level
 from discreet.data.attributes import Attribute, Values
 from discreet.data.memory import available, write_size
 from discreet.errors import InputError
@@ -29,6 +30,8 @@ class Axis:
     center: NDArray[np.float64]
     scale: float
     positions: NDArray[np.float64] | None = None
+    # Of categories that are compared by a hierarchy: an axis for each level, and the level.
+    levels: tuple[tuple[Axis, Level], ...] = ()
 
     @property
     def width(self) -> int:
@@ -55,6 +58,9 @@ class Axis:
         """Squared distances from original to released values, none of the former missing, and to the mean; summed."""
         if not self.width:
             return 0.0, 0.0
+        if self.levels:
+            sums = [axis.sums(level.lift(before), level.lift(after)) for axis, level in self.levels]
+            return sum(sse for sse, _ in sums), sum(sst for _, sst in sums)
         if not self.nominal:
             x, y = np.zeros((len(before), 1)), np.zeros((len(before), 1))
             self.place(before, x)
@@ -68,6 +74,12 @@ class Axis:
     def place(self, values: Values, out: NDArray[np.float64]) -> None:
         """Write the coordinates of values into the columns of `out`."""
         if not self.width:
+            return
+        if self.levels:
+            start = 0
+            for axis, level in self.levels:
+                axis.place(level.lift(values), out[:, start : start + axis.width])
+                start += axis.width
             return
         missing = np.isnan(values)
         if self.nominal:
@@ -97,7 +109,7 @@ class Embedding:
 
     def check_memory(self, records: int) -> None:
         """Refuse records that would not fit into memory, a category being one number, and say what would."""
-        width, there = sum(min(axis.width, 1) for axis in self.axes), available()
+        width, there = len(self.leaves), available()
         needed = COPIES * 8 * records * width
         if there is None or needed <= there:
             return
@@ -110,9 +122,15 @@ class Embedding:
     def split(self, columns: Sequence[Values]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Records with categories as codes: coordinates of the other attributes, and codes, each in their order.
 
-        A missing category has the code that comes after all others. Attributes that carry nothing are left out.
+        A missing category has the code that comes after all others. Attributes that carry nothing are left out. Those
+        that are compared by a hierarchy have a code for each level.
         """
-        kept = [(axis, values) for axis, values in zip(self.axes, columns, strict=True) if axis.width]
+        kept = [
+            (axis, values if level is None else level.lift(values))
+            for whole, values in zip(self.axes, columns, strict=True)
+            for axis, level in (whole.levels or [(whole, None)])
+            if axis.width
+        ]
         numbers = np.zeros((len(columns[0]), sum(not axis.nominal for axis, _ in kept)))
         codes = np.zeros((len(columns[0]), sum(axis.nominal for axis, _ in kept)), np.int32)
         number = code = 0
@@ -124,6 +142,12 @@ class Embedding:
                 axis.place(values, numbers[:, number : number + 1])
                 number += 1
         return numbers, codes
+
+    @property
+    def leaves(self) -> tuple[Axis, ...]:
+        """The axes that carry something, those of levels in place of their attribute's: as `split` has them."""
+        parts = ([axis for axis, _ in whole.levels] or [whole] for whole in self.axes)
+        return tuple(axis for part in parts for axis in part if axis.width)
 
     def spans(self) -> list[slice]:
         """The coordinates of each attribute."""
@@ -151,6 +175,8 @@ def _axis(attribute: Attribute) -> Axis:
     if attribute.weight == 0 or seen.min() == seen.max():
         return nothing
     strength = float(np.sqrt(attribute.weight))
+    if attribute.ancestry:
+        return _tree(attribute, seen, strength)
     if attribute.kind == "nominal":
         return _simplex(attribute, seen, strength)
     positions = None
@@ -171,6 +197,21 @@ def _simplex(attribute: Attribute, seen: Values, strength: float) -> Axis:
     count = len(attribute.categories if attribute.categories is not None else ())
     shares = np.bincount(seen.astype(np.int64), minlength=count) / len(seen)
     return Axis(attribute.name, shares, strength / float(np.sqrt(1.0 - np.sum(shares**2))))
+
+
+def _tree(attribute: Attribute, seen: Values, strength: float) -> Axis:
+    """An axis for each level, by its share, of those that tell any two records apart; together of variance 1."""
+    found = []
+    for level in attribute.ancestry:
+        shares = np.bincount(level.above[seen.astype(np.int64)], minlength=int(level.above.max()) + 1) / len(seen)
+        if shares.max() < 1.0:
+            found.append((level, shares))
+    variance = sum(level.share * (1.0 - float(np.sum(shares**2))) for level, shares in found)
+    levels = tuple(
+        (Axis(attribute.name, shares, strength * float(np.sqrt(level.share / variance))), level)
+        for level, shares in found
+    )
+    return Axis(attribute.name, np.concatenate([shares for _, shares in found]), 0.0, levels=levels)
 
 
 def _mid_ranks(seen: Values, count: int) -> NDArray[np.float64]:

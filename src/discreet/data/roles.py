@@ -41,6 +41,7 @@ class Declaration:
     missing: str | None = None
     digits: int | None = None
     coarsen: str | None = None
+    hierarchy: str | None = None
     # What is said of all columns at once: digits of those that are numbers, words for missing values, two-digit years.
     default_digits: int | None = None
     form: str | None = None
@@ -151,6 +152,13 @@ def _add_details(column: Declaration, said: Mapping[str, Any]) -> Declaration:
         raise InputError(f"{where}: coarsen must be a text, such as 'prefix:2'")
     if column.coarsen is not None and column.role != "quasi":
         raise InputError(f"{where}: only quasi-identifiers can be coarsened; it is {column.role}")
+    if column.hierarchy is not None:
+        if not isinstance(column.hierarchy, str):
+            raise InputError(f"{where}: hierarchy must be a text: prefix, or the name of a hierarchy file")
+        if column.role != "quasi" or column.kind not in (None, "nominal"):
+            what = column.kind if column.role == "quasi" else column.role
+            raise InputError(f"{where}: only nominal quasi-identifiers are compared by a hierarchy; it is {what}")
+        column = replace(column, kind="nominal", order=None)
     if column.order is not None and len(set(column.order)) < len(column.order):
         raise InputError(f"{where}: a category stands twice in its order")
     return column

@@ -62,7 +62,7 @@ class Space:
     @cached_property
     def measured(self) -> Embedding:
         """The space in which loss and linkage are measured: all attributes with the same weight."""
-        return embed([replace(attribute, weight=1.0) for attribute in self.attributes])[0]
+        return embed([replace(attribute, weight=1.0, ancestry=()) for attribute in self.attributes])[0]
 
     @cached_property
     def points(self) -> Floats:

@@ -23,7 +23,7 @@ from discreet.measures.linkage import (
     mixed_linkage,
     subset_linkage,
 )
-from discreet.measures.loss import general_loss, information_loss, share_changed
+from discreet.measures.loss import general_loss, hierarchical_loss, information_loss, share_changed
 from discreet.measures.pair import Pair
 from discreet.measures.probabilistic import probabilistic_loss
 from discreet.measures.risk import attribute_disclosure, closeness, record_risk
@@ -56,7 +56,9 @@ class Judge:
     def _il(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         il, parts = information_loss(self.pair.attributes, self.pair.released)
         changed = share_changed(self.pair.attributes, self.pair.released)
-        return {"il": il, "il_per_attribute": parts} | ({"changed_per_attribute": changed} if changed else {})
+        changes = {"changed_per_attribute": changed} if changed else {}
+        apart = hierarchical_loss(self.pair.attributes, self.pair.released)
+        return {"il": il, "il_per_attribute": parts} | changes | apart
 
     def _gil(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         names, X, Y = self.pair.numeric(blank=False)

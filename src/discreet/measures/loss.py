@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.ancestry import distances
 from discreet.data.attributes import Attribute, Values
 from discreet.data.embedding import embed
 from discreet.measures.change import Moments, align, both_moments
 
 
-def information_loss(attributes: Sequence[Attribute], released: Sequence[Values]) -> tuple[float, dict[str, float]]:
+def information_loss(
+    attributes: Sequence[Attribute], released: Sequence[Values], *, by_hierarchy: bool = False
+) -> tuple[float, dict[str, float]]:
     """`il` = 100·SSE/SST in the original's embedding: in total, and per attribute.
 
     A value that was missing in the original takes no part. A value that is missing in the release only stands at its
@@ -30,10 +33,13 @@ def information_loss(attributes: Sequence[Attribute], released: Sequence[Values]
         The original.
     released : sequence of arrays
         The released values of each attribute.
+    by_hierarchy : bool
+        Whether to count codes of a hierarchy by their distance in it, where one was given; else any two are alike far.
     """
     sse_all, sst_all = 0.0, 0.0
     parts: dict[str, float] = {}
-    embedding, _ = embed([replace(attribute, weight=1.0) for attribute in attributes])
+    plain = {"weight": 1.0} if by_hierarchy else {"weight": 1.0, "ancestry": ()}
+    embedding, _ = embed([replace(attribute, **plain) for attribute in attributes])
     for axis, attribute, after in zip(embedding.axes, attributes, released, strict=True):
         known = ~np.isnan(attribute.values)
         if attribute.fine is not None:
@@ -59,6 +65,27 @@ def share_changed(attributes: Sequence[Attribute], released: Sequence[Values]) -
             known = ~np.isnan(attribute.values)
             shares[attribute.name] = 100.0 * float(np.mean(attribute.values[known] != after[known]))
     return shares
+
+
+def hierarchical_loss(attributes: Sequence[Attribute], released: Sequence[Values]) -> dict[str, Any]:
+    """The loss by distances in hierarchies, where any were given: in total, and the mean distance of each attribute.
+
+    The total is as `il`, but a code counts by how far it is from the one released, and not only whether it is another.
+    The mean distance is in percent; 100 where nothing of any code was left.
+    """
+    apart = {}
+    for attribute, after in zip(attributes, released, strict=True):
+        if attribute.ancestry:
+            known = ~np.isnan(attribute.values)
+            apart[attribute.name] = 100.0 * float(
+                distances(attribute.ancestry, attribute.values[known], after[known]).mean()
+            )
+    if not apart:
+        return {}
+    return {
+        "hierarchical_il": information_loss(attributes, released, by_hierarchy=True)[0],
+        "distance_per_attribute": apart,
+    }
 
 
 def _coarse_sums(attribute: Attribute, fine: Attribute, after: Values) -> tuple[float, float]:

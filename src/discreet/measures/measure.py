@@ -96,6 +96,7 @@ def measure(
     key: str | None = None,
     row_map: Any = None,
     measures: Asked = "fast",
+    hierarchy: Mapping[str, str] | None = None,
     config: str | Path | None = None,
     seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
@@ -134,6 +135,9 @@ def measure(
     coarsen : mapping of str to str
         Quasi-identifiers that the release has in a coarser form, as in `protect`: prefix:2, icd.hrc:2 or width:5. The
         record of a release says it, but for the place of a hierarchy file.
+    hierarchy : mapping of str to str
+        Nominal quasi-identifiers whose loss is also told by distances in a hierarchy, as in `protect`: prefix or
+        icd.hrc.
     config : path
         The TOML file of the protection, for roles and types; what the call gives wins.
     sample : int
@@ -179,6 +183,7 @@ def measure(
     after = accept(released, "the release")
     shared = [name for name in before.frame.columns if name in after.frame.columns and name != key]
     types["coarsen"] = _coarsened(after, said) | dict(types.get("coarsen") or {})
+    types["hierarchy"] = hierarchy
     roles = _roles(said, quasi, confidential, shared, key)
     declared = _declare(before, said, roles, types)
     names = declared.names("quasi")

@@ -72,7 +72,7 @@ class Pair:
     @cached_property
     def embedding(self) -> Embedding:
         """The space in which an intruder compares: fixed by the original, all attributes with the same weight."""
-        return embed([replace(attribute, weight=1.0) for attribute in self.attributes])[0]
+        return embed([replace(attribute, weight=1.0, ancestry=()) for attribute in self.attributes])[0]
 
     @cached_property
     def points(self) -> tuple[Points, Points]:

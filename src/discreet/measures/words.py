@@ -100,7 +100,9 @@ def analyst(values: Mapping[str, Any]) -> str:
     """What an analyst loses."""
     parts = []
     if values.get("il") is not None:
-        parts.append(f"the squared change of values is {values['il']:.2f} % of their variance (il)")
+        by_levels = values.get("hierarchical_il")
+        also = "" if by_levels is None else f", {by_levels:.2f} % with codes by their hierarchies"
+        parts.append(f"the squared change of values is {values['il']:.2f} % of their variance (il){also}")
     change = values.get("change")
     if change:
         # Against the mean itself a change would have no end where that is near 0.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.ancestry import Ancestry
 from discreet.data.attributes import Attribute, Values
 
 
@@ -40,8 +41,12 @@ def _by_group(attribute: Attribute, values: Values, labels: NDArray[np.int64], g
     result = np.full(groups, np.nan)
     if len(starts):
         sizes = np.diff(np.r_[starts, len(labels)])
-        operator = {"mean": _mean, "median": _median, "mode": _mode}[attribute.aggregate]
-        result[labels[starts]] = operator(values, starts, sizes, attribute.categories is not None or attribute.integral)
+        if attribute.aggregate == "mode":
+            result[labels[starts]] = _mode(values, starts, sizes, attribute.ancestry)
+        else:
+            operator = {"mean": _mean, "median": _median}[attribute.aggregate]
+            coded = attribute.categories is not None or attribute.integral
+            result[labels[starts]] = operator(values, starts, sizes, coded)
     return result
 
 
@@ -62,13 +67,21 @@ def _median(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64],
     return median
 
 
-def _mode(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], _coded: bool) -> Values:
-    """The most frequent value; of equally frequent ones the one more frequent in the whole column, then the lowest."""
+def _mode(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], ancestry: Ancestry) -> Values:
+    """The most frequent value; of equally frequent ones the one more frequent in the whole column, then the lowest.
+
+    Of codes of a hierarchy the one nearest to the others of its group comes first among equally frequent ones.
+    """
     group = np.repeat(np.arange(len(starts)), sizes)
     first = np.flatnonzero(np.r_[True, (values[1:] != values[:-1]) | (group[1:] != group[:-1])])
     runs = np.diff(np.r_[first, len(values)])
     distinct, inverse = np.unique(values[first], return_inverse=True)
     overall = np.bincount(inverse, weights=runs, minlength=len(distinct))[inverse]
-    best = np.lexsort((values[first], -overall, -runs, group[first]))
+    near = np.zeros(len(first))
+    for level in ancestry:
+        kin = group * (int(level.above.max()) + 1) + level.above[values.astype(np.int64)]
+        _, family, members = np.unique(kin, return_inverse=True, return_counts=True)
+        near += level.share * members[family.ravel()][first]
+    best = np.lexsort((values[first], -overall, -near, -runs, group[first]))
     winners = best[np.r_[True, group[first][best][1:] != group[first][best][:-1]]]
     return values[first][winners]

@@ -89,7 +89,7 @@ def release_of(
         before = _written(kept, [start] * len(kept))
         started = information_loss(attributes, before)[0]
         # Medians and digits are not what a search counts: what it found may lose more once they are written.
-        if started < information_loss(attributes, released)[0]:
+        if _counted(attributes, before) < _counted(attributes, released):
             solution, released = solution.swap([partition_of(views[0].records, start, settings.k)]), before
     by = declarations.names("by")
     names = declarations.names("quasi", "confidential", "by")
@@ -169,6 +169,11 @@ def _written(attributes: Sequence[Attribute], labels: Sequence[NDArray[np.int64]
     ]
 
 
+def _counted(attributes: Sequence[Attribute], released: Sequence[Values]) -> float:
+    """The loss that is minimised: by distances in hierarchies, where any were given."""
+    return information_loss(attributes, released, by_hierarchy=True)[0]
+
+
 def _records(embedding: Embedding, attributes: Sequence[Attribute], columns: Sequence[int]) -> Records:
     """The records in the space of some of the attributes."""
     axes = tuple(embedding.axes[column] for column in columns)
@@ -220,7 +225,8 @@ def parameters(
             }
             columns[said.name] |= {"order": list(said.order)} if said.order else {}
             columns[said.name] |= {} if said.digits is None else {"digits": said.digits}
-            columns[said.name] |= {} if said.coarsen is None else {"coarsen": Path(said.coarsen).name}
+            files = {name: how for name in ("coarsen", "hierarchy") if (how := getattr(said, name)) is not None}
+            columns[said.name] |= {name: Path(how).name for name, how in files.items()}
     return {
         "k": settings.k,
         "missing": settings.missing,

@@ -121,7 +121,7 @@ class Records:
 
 def records_of(embedding: Embedding, columns: Sequence[Values]) -> Records:
     """Records given the values of each attribute; attributes that carry nothing are left out."""
-    return Records(*embedding.split(columns), tuple(axis for axis in embedding.axes if axis.width))
+    return Records(*embedding.split(columns), embedding.leaves)
 
 
 def records_at(points: Points) -> Records:
