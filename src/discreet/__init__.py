@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from discreet.measures.measure import measure
     from discreet.methods import list_methods
     from discreet.microdata.partition import partition
-    from discreet.microdata.plan import plan
-    from discreet.microdata.protect import protect
+    from discreet.microdata.protect import plan, protect
     from discreet.microdata.refine import refine
-    from discreet.tables.link import link
     from discreet.tables.primary import primary
     from discreet.tables.suppress import suppress
-    from discreet.tables.tabulate import tabulate
+    from discreet.tables.tabulate import link, tabulate
     from discreet.verification.audit import audit
     from discreet.verification.verify import verify
 
@@ -31,12 +29,12 @@ _VERBS = {
     "audit": "discreet.verification.audit",
     "group": "discreet.grouping.group",
     "inspect": "discreet.measures.inspect",
-    "link": "discreet.tables.link",
+    "link": "discreet.tables.tabulate",
     "list_examples": "discreet.examples",
     "list_methods": "discreet.methods",
     "measure": "discreet.measures.measure",
     "partition": "discreet.microdata.partition",
-    "plan": "discreet.microdata.plan",
+    "plan": "discreet.microdata.protect",
     "primary": "discreet.tables.primary",
     "protect": "discreet.microdata.protect",
     "refine": "discreet.microdata.refine",

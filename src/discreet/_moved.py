@@ -18,6 +18,7 @@ MOVED = {
     "discreet.data.tabular.linking": "discreet.tabular.linking",
     "discreet.evolution.generational": "discreet.evolution.genetic",
     "discreet.evolution.operators": "discreet.evolution.statistics",
+    "discreet.evolution.parallel": "discreet.evolution.process",
     "discreet.evolution.steady": "discreet.evolution.genetic",
     "discreet.evolution.together": "discreet.evolution.process",
     "discreet.release.internal": "discreet.release.atomic",

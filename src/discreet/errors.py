@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from discreet.text import printable
 
@@ -96,3 +97,13 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
     near = difflib.get_close_matches(word.lower(), list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+# Files that this process has put in place, so that nobody is told "nothing was written" where something was.
+PLACED: list[Path] = []
+
+
+def tell_placed(since: int = 0) -> str:
+    """What was written since there were so many entries, as the end of a sentence."""
+    files = ", ".join(str(path) for path in PLACED[since:])
+    return f"written before that: {files}" if files else "nothing was written"

@@ -113,7 +113,7 @@ FAMILIES: dict[str, dict[str, str]] = {
 # The group of entry points by which other packages add methods of the first family, and what makes a method of a
 # function.
 PLUGINS, PLUGGED = "discreet.methods", "partition"
-_FUNCTION = "discreet.microdata.functions:Function"
+_FUNCTION = "discreet.microdata.given:Function"
 # A class of several methods has a field of this name, which says which of them it is; it is no parameter.
 VARIANT = "variant"
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

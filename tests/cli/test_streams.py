@@ -10,8 +10,7 @@ import pytest
 
 from discreet.cli import app, printing
 from discreet.cli.app import run
-from discreet.errors import InputError
-from discreet.release import ledger
+from discreet.errors import PLACED, InputError
 
 PROGRAM = [sys.executable, "-m", "discreet"]
 REDIRECTIONS = {
@@ -100,7 +99,7 @@ def test_nothing_was_written_is_said_only_where_it_is_true(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail(_arguments: list[str]) -> None:
-        ledger.PLACED.extend(placed)
+        PLACED.extend(placed)
         raise fault
 
     monkeypatch.setattr(app, "app", fail)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.genetic import Generational, SteadyState
-from discreet.evolution.parallel import mapped
-from discreet.evolution.process import Search, State
+from discreet.evolution.process import Search, State, mapped
 from discreet.evolution.variation import Operator
 
 Bits = NDArray[np.int8]

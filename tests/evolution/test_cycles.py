@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.evolution.cycles import Cycles, Place
+from discreet.evolution.stops import Cycles, Place
 
 
 @given(st.integers(1, 50), st.floats(1.0, 3.0), st.integers(1, 400))

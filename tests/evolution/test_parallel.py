@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.evolution.parallel import mapped
+from discreet.evolution.process import mapped
 
 
 @given(st.lists(st.integers()), st.integers(1, 4))

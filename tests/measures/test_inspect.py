@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import discreet
 from canary import CANARY
 from discreet.cli.app import run
-from discreet.data.proposals import split_name
+from discreet.data.profile import split_name
 from discreet.errors import InputError
 
 CELLS = st.one_of(st.none(), st.integers(0, 3))

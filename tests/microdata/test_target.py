@@ -9,7 +9,7 @@ import pytest
 import discreet
 from discreet.errors import InputError
 from discreet.microdata.options import Settings
-from discreet.microdata.target import choose_size
+from discreet.microdata.preparation import choose_size
 
 
 def test_the_least_score_of_growing_sizes_is_taken() -> None:

@@ -13,20 +13,18 @@ from typing import Any, Literal
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from discreet._version import __version__
-from discreet.cli.compile import compile_
 from discreet.cli.convert import convert
 from discreet.cli.example import example
 from discreet.cli.group import group
 from discreet.cli.inspection import inspect
-from discreet.cli.methods import methods
+from discreet.cli.methods import compile_, methods
 from discreet.cli.printing import show, show_json, silence, tell
 from discreet.cli.protect import protect, refine
 from discreet.cli.releases import measure, verify
 from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import audit, suppress
 from discreet.cli.tables import link, primary, tabulate
-from discreet.errors import INTERRUPTED, DiscreetError, DiscreetWarning
-from discreet.release.ledger import PLACED, tell_placed
+from discreet.errors import INTERRUPTED, PLACED, DiscreetError, DiscreetWarning, tell_placed
 from discreet.text import printable
 
 USAGE, REFUSED = 2, 1

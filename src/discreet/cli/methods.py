@@ -1,4 +1,4 @@
-"""`discreet methods`."""
+"""`discreet methods` and `discreet compile`."""
 
 from __future__ import annotations
 
@@ -40,4 +40,38 @@ def methods(*, json: bool = False) -> int:
             show("\n".join(entry("" if others else last, summary)))
             for parameter in parameters:
                 show("\n".join(entry("", f"--param {parameter.name}={parameter.default}: {parameter.description}")))
+    return 0
+
+
+def compile_(*, quiet: bool = False) -> int:
+    """Compile the kernels of the default searches ahead of time, for an image or a cluster.
+
+    They are compiled on first use otherwise, which takes half a minute or so, once on each kind of processor. The
+    cache is in the package's folder, in the user's cache folder if that cannot be written to, or where
+    NUMBA_CACHE_DIR says.
+
+    Parameters
+    ----------
+    quiet
+        Print nothing.
+    """
+    from time import perf_counter
+
+    from discreet.kernels.compiling import compiling
+    from discreet.microdata.memetic.islands import rehearse_proof
+    from discreet.microdata.memetic.memetic import Memetic
+    from discreet.microdata.solving import warm_up
+    from discreet.tables.suppression.warm_up import compile_all
+
+    began = perf_counter()
+    if not quiet:
+        show("compiling kernels for this machine (once) …")
+    method = Memetic()
+    # Records whose optimum may be proven, many records, and so many that they are searched in blocks.
+    warm_up(method, 2, 3, {100, 5_000, 10 * method.large})
+    with compiling():
+        rehearse_proof()
+    compile_all()
+    if not quiet:
+        show(f"done in {perf_counter() - began:.0f} s")
     return 0

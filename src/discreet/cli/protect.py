@@ -23,7 +23,7 @@ from discreet.cli.options import (
     documented_by,
 )
 from discreet.cli.printing import show, show_json, tell
-from discreet.microdata.plan import plan
+from discreet.microdata.protect import plan
 from discreet.microdata.protect import protect as protect_verb
 from discreet.microdata.refine import refine as refine_verb
 

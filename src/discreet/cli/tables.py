@@ -11,8 +11,8 @@ from cyclopts import Parameter, Token
 
 from discreet.cli.options import DETECT, Columns, Options, Pair, Reading, documented_by, given_only, option, split
 from discreet.cli.printing import show, tell
-from discreet.tables.link import link as link_verb
 from discreet.tables.primary import primary as primary_verb
+from discreet.tables.tabulate import link as link_verb
 from discreet.tables.tabulate import tabulate as tabulate_verb
 from discreet.text import count as plural
 from discreet.text import entry

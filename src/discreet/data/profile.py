@@ -1,18 +1,22 @@
-"""What a column looks like by its values alone: how many there are, how many are missing, how many are one of a kind.
+"""What a column looks like by its values alone, the role that suggests, and whether it may give respondents away.
 
-Counts only: no value of a respondent leaves this module.
+Counts only: no value of a respondent leaves this module. Roles are proposed with their reason, for a person to decide
+on. What is confidential is released as it is, so columns that may give their respondents away, by a value of its own
+for nearly every record or by free text, are pointed out, and refused where nobody named them.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from discreet.data.attributes import Values, kind_of, read_confidential, seem_codes
+from discreet.data.attributes import Values, is_comparable, kind_of, read_confidential, seem_codes
 from discreet.data.dataset import Dataset
-from discreet.data.roles import Declaration
+from discreet.data.roles import Declaration, Declarations
+from discreet.data.values import read_numbers
 from discreet.errors import InputError
 
 # More distinct values than this share of the records, and a value is as good as a name.
@@ -106,3 +110,117 @@ def profile(dataset: Dataset, said: Declaration) -> Profile:
         float(column.str.len_chars().median() or 0.0) if texts else 0.0,  # type: ignore[arg-type]
         attribute.values,
     )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words in the names of columns, in English, German and French. They are hints: what others know, only people can say.
+IDENTIFYING = _words("""
+    id ident identifier name names surname firstname lastname forename email mail phone telephone mobile fax address
+    street ssn passport iban ip url login user username vorname nachname anschrift adresse strasse telefon handy
+    ausweis nom prenom rue courriel siren siret
+""")
+KNOWN = _words("""
+    age sex gender birth born birthday dob zip zipcode postcode postal region state county district municipality town
+    city country urban rural nationality citizenship race ethnicity ethnic marital education school degree occupation
+    job profession household children industry sector activity size employees date year admission discharge alter
+    geschlecht geburt geburtsdatum plz ort gemeinde kreis land bundesland staat familienstand bildung beruf haushalt
+    branche datum jahr aufnahme entlassung sexe naissance commune ville departement pays diplome metier menage
+    secteur taille annee
+""")
+SENSITIVE = _words("""
+    diagnosis icd disease illness ill therapy drug medication income salary wage wages pay earnings turnover sales
+    revenue profit wealth debt religion vote score result diagnose krankheit therapie einkommen lohn gehalt umsatz
+    gewinn vermoegen schulden konfession wahl ergebnis diagnostic maladie revenu salaire chiffre
+""")
+WEIGHTS = _words("weight weights wgt wt pond gewicht hochrechnung poids")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A role for a column, and why."""
+
+    role: str
+    reason: str
+
+
+def propose(column: Profile) -> Proposal:
+    """Propose a role: what could name somebody first, and quasi-identifier where nothing tells otherwise."""
+    words = set(split_name(column.name))
+    if column.missing == column.records:
+        return Proposal("ignore", "no value at all")
+    if column.kind == "other":
+        return Proposal("ignore", "values that cannot be compared")
+    if column.free_text:
+        return Proposal("identifier", "free text: it may name somebody")
+    if words & IDENTIFYING:
+        return Proposal("identifier", "by its name")
+    if column.levels == 1:
+        return Proposal("ignore", "the same value everywhere")
+    if words & WEIGHTS:
+        return Proposal("quasi", "a sampling weight tells region or size")
+    if words & KNOWN:
+        return Proposal("quasi", "by its name: others may know it")
+    if words & SENSITIVE:
+        return Proposal("confidential", "by its name: others seldom know it")
+    if column.kind == "date":
+        return Proposal("quasi", "dates stand in registers and papers")
+    if column.names_records:
+        return Proposal("identifier", f"its own value in {100 * column.distinct:.0f} % of the records")
+    return Proposal("quasi", "nothing tells that others cannot know it")
+
+
+def split_name(name: str) -> list[str]:
+    """The words in a column's name, in lower case: of birth_date, BirthDate or "Birth date" birth and date."""
+    return [word.lower() for word in re.findall(r"[A-ZÀ-Þ]?[a-zß-ÿ]+|[A-ZÀ-Þ]+(?![a-zß-ÿ])", name)]
+
+
+# How a note begins that is a warning and no assumption.
+BEWARE = "Beware: "
+
+
+def warn_of_revealing(dataset: Dataset, declarations: Declarations) -> list[str]:
+    """Warnings of confidential columns that may tell whose a record is; refused are those under `rest`.
+
+    Decimal numbers are different in nearly every record by nature: they are warned of only.
+    """
+    notes, refused = [], []
+    for name in declarations.names("confidential"):
+        why, decimals = find_revealing(dataset, name)
+        if why and not declarations[name].named and not decimals:
+            refused.append(f"'{name}' ({why})")
+        elif why:
+            notes.append(f"{BEWARE}'{name}' is released unchanged, and {why}: whoever knows it finds the record")
+    if refused:
+        raise InputError(
+            f"'rest' would release columns unchanged that may tell whose a record is: {', '.join(refused)}. Name them "
+            "as confidential if that is meant, or as identifier, quasi or ignore"
+        )
+    return notes
+
+
+def find_revealing(dataset: Dataset, name: str) -> tuple[str, bool]:
+    """Say why the values of a column may tell whose they are, or nothing; and whether they are decimal numbers."""
+    column = dataset.frame[name].drop_nulls()
+    if column.is_empty() or not is_comparable(column.dtype):
+        return "", False
+    text = column.dtype in (pl.String, pl.Categorical, pl.Enum)
+    if text and float(column.cast(pl.String).str.len_chars().median() or 0) > LONG_TEXT:  # type: ignore[arg-type]
+        return "it holds free text", False
+    share = column.n_unique() / len(column)
+    if share <= MOSTLY_DISTINCT:
+        return "", False
+    return f"it has a different value in {100 * share:.0f} % of the records that have one", _has_decimals(
+        dataset, column
+    )
+
+
+def _has_decimals(dataset: Dataset, column: pl.Series) -> bool:
+    if column.dtype == pl.String and dataset.textual:
+        numbers, wrong = read_numbers(column, dataset.decimal)
+        column = column if len(wrong) else numbers.drop_nulls()
+    if not column.dtype.is_float() and not column.dtype.is_decimal():
+        return False
+    return not bool((column.cast(pl.Float64) == column.cast(pl.Float64).round()).all())

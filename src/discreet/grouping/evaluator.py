@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.evolution.parallel import mapped
+from discreet.evolution.process import mapped
 from discreet.grouping.candidates import Group, Labels, groups
 from discreet.grouping.parts import Inner, Part, protect_group
 from discreet.grouping.space import Space

@@ -16,8 +16,7 @@ from discreet.coarsening import coarsen
 from discreet.columns import resolve
 from discreet.configuration import EXPECTED, Config
 from discreet.data.dataset import Dataset
-from discreet.data.profile import Profile, profile
-from discreet.data.proposals import Proposal, propose
+from discreet.data.profile import Profile, Proposal, profile, propose
 from discreet.data.roles import REST, Declaration, Declarations
 from discreet.data.toml import write_key, write_value
 from discreet.measures.risk import class_ids

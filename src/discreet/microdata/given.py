@@ -1,8 +1,9 @@
-"""Partitions made elsewhere: the labels of a file, an array or a column, checked before they count as groups."""
+"""Partitions made elsewhere, by labels or by a function of the user's, checked before they count as groups."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from discreet.data.dataset import accept
 from discreet.errors import InputError
 from discreet.microdata.classes import AttributeGroup, Classes
+from discreet.microdata.method import Construction, Labels, Points, Run, describe_params
+from discreet.plugins import name_of
 
-Labels = NDArray[np.int64]
 # What stands in the place of a method.
 LABELS = "labels"
 
@@ -77,3 +79,35 @@ def fit(labels: Sequence[Labels], groups: Sequence[AttributeGroup], k: int) -> t
         if more:
             notes.append(f"groups of the labels were cut at strata and patterns of missing values: {more:,} more")
     return fitted, notes
+
+
+@dataclass(frozen=True)
+class Function(Construction):
+    """Partitions made by a function, checked as everything that comes from outside.
+
+    Parameters
+    ----------
+    function : callable
+        Given the points of a class of records and k, it returns a label for each point.
+    params : mapping
+        Further keywords of the function.
+    """
+
+    function: Callable[..., Any]
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def assign(self, points: Points, k: int, run: Run) -> Labels:
+        """Ask the function for the groups, and refuse what is no partition into groups of k."""
+        shown = points.view()
+        shown.setflags(write=False)  # what it returns is judged by these points
+        where = f"the method {name_of(self.function)}"
+        found = number_groups(np.asarray(self.function(shown, k, **self.params)), len(points), where)
+        check_sizes(found, k, where)
+        return found
+
+    def rehearse(self, points: Points, k: int, sizes: Collection[int]) -> None:
+        """Nothing of it is compiled by us, and a function is called for its answer alone."""
+
+    def parameters(self) -> dict[str, Any]:
+        """The keywords of the function."""
+        return describe_params(self.params)

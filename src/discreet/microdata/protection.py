@@ -17,7 +17,7 @@ from discreet.data.attributes import Attribute, Values, read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files.csv import assign_types
-from discreet.data.revealing import warn_of_revealing
+from discreet.data.profile import warn_of_revealing
 from discreet.data.roles import Declarations
 from discreet.errors import PromiseNotKept
 from discreet.measures.choices import Choices

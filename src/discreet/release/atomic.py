@@ -29,8 +29,7 @@ import polars as pl
 import pyarrow as pa
 from pyarrow import parquet
 
-from discreet.errors import DiscreetError, InputError
-from discreet.release.ledger import PLACED
+from discreet.errors import PLACED, DiscreetError, InputError
 from discreet.tabular.files.formats import render
 from discreet.tabular.files.own import INTERNAL
 from discreet.tabular.table import Table

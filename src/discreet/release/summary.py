@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from discreet.data.revealing import BEWARE
+from discreet.data.profile import BEWARE
 from discreet.measures.choices import Choices
 from discreet.measures.words import figures, judgement
 from discreet.tabular.table import Table

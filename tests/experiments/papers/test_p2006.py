@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError
 from discreet.experiments.papers import PAPERS, find
-from discreet.experiments.papers.p2006.published import EXAMPLE_BOUND, EXAMPLE_MU, TABLE_1, TABLE_2
+from discreet.experiments.papers.p2006.page import EXAMPLE_BOUND, EXAMPLE_MU, TABLE_1, TABLE_2
 from discreet.experiments.papers.p2006.runs import (
     LONG_TESTS,
     TESTS,

@@ -9,8 +9,19 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.experiments.papers import find
-from discreet.experiments.papers.p2021.page import CASES, OF_PAPER, balance, claims_1, claims_2, count_misled
-from discreet.experiments.papers.p2021.runs import METHODS, PRINTED, known, make_release, run_and_measure
+from discreet.experiments.papers.p2021.page import (
+    CASES,
+    METHODS,
+    OF_PAPER,
+    PRINTED,
+    balance,
+    claims_1,
+    claims_2,
+    count_misled,
+    known,
+    make_release,
+    run_and_measure,
+)
 from discreet.experiments.papers.paper import Budget
 from discreet.experiments.records import literature
 

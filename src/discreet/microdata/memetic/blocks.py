@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.evolution.checks import floats, integers, offsets, whole
-from discreet.evolution.parallel import mapped
-from discreet.evolution.process import Search, State
+from discreet.evolution.process import Search, State, mapped
 from discreet.kernels.compiling import uninterrupted
 from discreet.kernels.memetic.blocks import block_costs, borders, centroids, improve, locate, regroup, sort_records
 from discreet.kernels.partitions.groups import within_sse

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.evolution.checks import floats, integers, whole
-from discreet.evolution.cycles import Cycles
-from discreet.evolution.parallel import mapped
-from discreet.evolution.process import Search, State, inside, part
+from discreet.evolution.process import Search, State, inside, mapped, part
+from discreet.evolution.stops import Cycles
 from discreet.kernels.compiling import Kernels, second_process
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.pool import clear, note, pooled

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution.parallel import mapped
-from discreet.evolution.process import Search, State
+from discreet.evolution.process import Search, State, mapped
 from discreet.kernels.memetic.blocks import regroup
 from discreet.kernels.memetic.unions import room_for
 from discreet.kernels.mixed.groups import Mixed, centres, cut_path, find_equal, group_losses, mark_heads

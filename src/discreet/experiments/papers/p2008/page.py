@@ -11,7 +11,7 @@ import polars as pl
 
 from discreet.experiments.page import Block, Picture, Section, Table, Text
 from discreet.experiments.papers.p2006 import page as paper2006
-from discreet.experiments.papers.p2006.published import EXAMPLE_BOUND, TABLE_2
+from discreet.experiments.papers.p2006.page import EXAMPLE_BOUND, TABLE_2
 from discreet.experiments.papers.p2006.runs import bound, percent_at, run_longer_test, sse_of
 from discreet.experiments.papers.p2008.runs import (
     GENERATIONS,

@@ -11,8 +11,8 @@ import numpy as np
 from discreet.attack.system import Bools
 from discreet.evolution import process
 from discreet.evolution.checks import integers
-from discreet.evolution.cycles import Cycles, Place
 from discreet.evolution.process import State
+from discreet.evolution.stops import Cycles, Place
 from discreet.kernels.random import seeded
 from discreet.tables.suppression.pattern import Pattern
 

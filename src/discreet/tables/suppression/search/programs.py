@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.system import Bools
-from discreet.evolution.cycles import Place
 from discreet.evolution.process import State, inside, part
+from discreet.evolution.stops import Place
 from discreet.kernels.random import uniform
 from discreet.tables.suppression.baselines import cover_by_hypercubes
 from discreet.tables.suppression.program_pattern import LinearProgramPattern, Sweep
