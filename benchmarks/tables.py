@@ -19,8 +19,7 @@ from benchmarks.common import clocked, verdict
 from numpy.typing import NDArray
 
 from discreet.attack.attacker import Attacker
-from discreet.attack.system import System, system_of
-from discreet.attack.unpicking import unpick
+from discreet.attack.system import System, system_of, unpick
 from discreet.examples import contributors
 from discreet.tables.primary import primary
 from discreet.tables.tabulate import tabulate

@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 MOVED = {
+    "discreet.attack.unpicking": "discreet.attack.system",
     "discreet.data.reading": "discreet.data.attributes",
     "discreet.data.tabular": "discreet.tabular",
     "discreet.data.tabular.linking": "discreet.tabular.linking",
@@ -22,7 +23,7 @@ MOVED = {
     "discreet.evolution.steady": "discreet.evolution.genetic",
     "discreet.evolution.together": "discreet.evolution.process",
     "discreet.release.internal": "discreet.release.atomic",
-    "discreet.verification.unpicking": "discreet.attack.unpicking",
+    "discreet.verification.unpicking": "discreet.attack.system",
 }
 
 

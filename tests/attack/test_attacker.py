@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from discreet.attack import attacker as attacking
 from discreet.attack import program as programming
 from discreet.attack.attacker import Attacker, Reach
-from discreet.attack.network import networks
 from discreet.attack.proofs import Proofs
-from discreet.attack.system import System
+from discreet.attack.system import System, networks
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files import jj
 from discreet.tabular.hierarchy import Hierarchy

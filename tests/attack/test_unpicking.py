@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from numpy.typing import NDArray
 
-from discreet.attack.unpicking import exposed_primaries, unpick
+from discreet.attack.system import exposed_primaries, unpick
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
 from plain_attacker import hidden_at_random, lines

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from discreet.attack.levels import unsafe_sums
 from discreet.errors import InputError
 from discreet.tables.primary import primary
 from discreet.tabular.contributors import others_of
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.disclosures import unsafe_sums
 from plain_attacker import extremes, hidden_at_random, lines, protected
 from plain_insiders import RULES as RECORD_RULES
 from plain_insiders import PlainInsiders, records, tabulated

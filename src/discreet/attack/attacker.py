@@ -15,10 +15,9 @@ import numpy as np
 
 from discreet.attack.grid import grid_of, list_boxes
 from discreet.attack.levels import slack_of
-from discreet.attack.network import Network, networks
 from discreet.attack.program import LeastMoves, Program, Tell, move_singly, move_together
 from discreet.attack.proofs import Proofs
-from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
+from discreet.attack.system import Bools, Floats, Ints, Network, System, networks, system_of, to_units
 from discreet.kernels.boxes import Cells, furthest_boxes
 from discreet.kernels.propagation import propagate, unpick
 from discreet.solvers.tolerances import LEVEL

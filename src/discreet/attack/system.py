@@ -1,4 +1,8 @@
-"""What an attacker faces: the suppressed cells, the relations that are left between them, and how far each may move."""
+"""What an attacker faces: the suppressed cells, the relations that are left between them, and how far each may move.
+
+What follows by elimination alone needs no solver: a sum with one unknown gives it away. Systems in which every cell is
+an arc between two relations are networks: how far a cell moves is a maximum flow.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from discreet.solvers.tolerances import WHOLE
-from discreet.tabular.relations import Relations
-from discreet.tabular.table import Table
+from discreet.kernels.flows.circulation import adjacency, circulation, orient, widest
+from discreet.kernels.propagation import unpick as eliminate
+from discreet.solvers.tolerances import ROUNDING, WHOLE
+from discreet.tabular.relations import Relations, build_relations
+from discreet.tabular.table import PRIMARY, Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -168,3 +174,94 @@ def _system(
         lo,
         hi,
     )
+
+
+def unpick(table: Table, hidden: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """Find the suppressed cells that anybody can work out by subtraction, without a solver.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    hidden : array of bool, optional
+        Which cells are not published; the suppressed ones of the table by default.
+
+    Returns
+    -------
+    array of int
+        The cells, in the order in which they follow from each other.
+    """
+    suppressed = table.suppressed if hidden is None else np.ascontiguousarray(hidden, dtype=np.bool_)
+    held = table.relations
+    if not held.coefficients.all():
+        # A cell that counts for nothing in a relation is not part of it.
+        counting = held.coefficients != 0
+        held = build_relations(held.rows[counting], held.cells[counting], held.coefficients[counting], held.rhs, held.n)
+    starts, relations, _ = held.by_cell
+    return eliminate(held.starts, held.cells, starts, relations, suppressed)
+
+
+def exposed_primaries(table: Table) -> NDArray[np.int64]:
+    """The primary cells that follow by elimination where nothing but primary cells is suppressed.
+
+    This is K_u of Smith and others (2012, section VII): a stand-in, found without a solver, for the primary cells that
+    need secondary ones.
+    """
+
+    return np.sort(unpick(table, table.status == PRIMARY))
+
+
+class Network:
+    """The columns of a system of which every component is a network.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    signs : array of int
+        1 or −1 for each row, which make every column leave one row and enter another.
+    """
+
+    def __init__(self, system: System, signs: Ints) -> None:
+        self.system = system
+        self._ends = ends_of(system, signs)
+        self._around = adjacency(*self._ends, len(system.relations) + 1)
+        room = np.concatenate([system.hi, -system.lo])
+        self._tolerance = ROUNDING * float(room[np.isfinite(room)].max(initial=1.0))
+        whole = (np.rint(room) == room) | np.isinf(room)
+        if whole.all():
+            self._tolerance = 0.0
+
+    def reach(
+        self, columns: Ints, side: int, limits: Floats, *, listed: bool = False
+    ) -> tuple[Floats, Ints, Ints, Floats]:
+        """How far each of some columns can go to one side, as far as its limit; listed, the deviations that show it."""
+        tail, head = self._ends
+        lo, hi = self.system.lo, self.system.hi
+        return widest(tail, head, lo, hi, *self._around, columns, side, limits, self._tolerance, listed)
+
+    def solution(self, column: int, side: int, limit: float) -> Floats:
+        """Deviations of all columns that bring one as far as it can go, or as its limit."""
+        tail, head = self._ends
+        lo, hi = self.system.lo, self.system.hi
+        return circulation(tail, head, lo, hi, *self._around, column, side, limit, self._tolerance)
+
+
+def ends_of(system: System, signs: Ints) -> tuple[Ints, Ints]:
+    """The relation that each column leaves and the one it enters; one more than there are stands for none."""
+    ground = len(system.relations)
+    turned = system.by_coefficients * signs[system.by_rows]
+    columns = np.repeat(np.arange(len(system)), np.diff(system.by_starts))
+    tail, head = np.full(len(system), ground), np.full(len(system), ground)
+    tail[columns[turned < 0]] = system.by_rows[turned < 0]
+    head[columns[turned > 0]] = system.by_rows[turned > 0]
+    return tail, head
+
+
+def networks(system: System) -> tuple[Bools, Ints]:
+    """Which columns belong to a component that is a network, and the signs of rows that make it one."""
+    count, component = system.components
+    signs, found = orient(
+        system.starts, system.columns, system.by_starts, system.by_rows, system.by_coefficients, component, count
+    )
+    return found[component], signs

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from itertools import groupby
+from time import perf_counter
+
 from discreet.cli.printing import show, show_json
+from discreet.text import entry
 
 HEADINGS = {
     "partition": "Records into groups (protect, refine, partition, study)",
@@ -19,15 +24,11 @@ def methods(*, json: bool = False) -> int:
     json
         Print the list as JSON, with the papers the methods come from.
     """
-    from itertools import groupby
 
     from discreet.methods import list_methods
-    from discreet.text import entry
 
     described = list_methods()
     if json:
-        from dataclasses import asdict
-
         show_json([asdict(method) for method in described])
         return 0
     for family, members in groupby(described, lambda method: method.family):
@@ -55,7 +56,6 @@ def compile_(*, quiet: bool = False) -> int:
     quiet
         Print nothing.
     """
-    from time import perf_counter
 
     from discreet.kernels.compiling import compiling
     from discreet.microdata.memetic.islands import rehearse_proof

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from discreet.cli.options import DETECT, STUDY_COLUMNS, Params, Reading, StudyColumns, write_options
 from discreet.cli.printing import show, tell
 from discreet.cli.tradeoff import tradeoff
-from discreet.errors import INTERRUPTED
+from discreet.errors import INTERRUPTED, InputError
 
 if TYPE_CHECKING:
     from discreet.experiments.compare import Compared
@@ -129,7 +129,6 @@ def compare(
 
 def _name_files(paths: list[Path]) -> dict[str, Path]:
     """Files by their short names, or by their whole paths where short ones are not enough."""
-    from discreet.errors import InputError
 
     if len(set(paths)) < len(paths):
         raise InputError("an input is named twice; name it once")
@@ -321,7 +320,6 @@ def reproduce(
         Print nothing but errors.
     """
     from discreet.cli.progress import Reporter
-    from discreet.errors import InputError
     from discreet.experiments.papers import find
     from discreet.experiments.papers.paper import Budget
     from discreet.experiments.statistics import need

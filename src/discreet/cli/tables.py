@@ -11,6 +11,7 @@ from cyclopts import Parameter, Token
 
 from discreet.cli.options import DETECT, Columns, Options, Pair, Reading, documented_by, given_only, option, split
 from discreet.cli.printing import show, tell
+from discreet.errors import InputError
 from discreet.tables.primary import primary as primary_verb
 from discreet.tables.tabulate import link as link_verb
 from discreet.tables.tabulate import tabulate as tabulate_verb
@@ -89,7 +90,6 @@ def tabulate(
         Print nothing but errors.
     """
     from discreet.cli.progress import Reporter
-    from discreet.errors import InputError
     from discreet.release.atomic import write_table
 
     refuse_early(output, force=force)

@@ -205,7 +205,7 @@ def to_polars(outside: nw.DataFrame[Any]) -> tuple[pl.DataFrame, tuple[str, ...]
     notes: tuple[str, ...] = ()
     native = outside.to_native()
     if outside.implementation is nw.Implementation.PANDAS:
-        if not _plain_index(native):
+        if type(native.index).__name__ != "RangeIndex":
             notes = ("the index of the frame is kept in release.data, which is internal, and written to no file",)
         columns = [_column(name, native[name]) for name in names]
         frame = pl.DataFrame(columns)
@@ -235,15 +235,7 @@ def _column(name: str, series: Any) -> pl.Series:
 
 def _has_texts_only(dtype: Any) -> bool:
     """Whether values of a pandas type come as their texts."""
-    import pandas as pd
-
-    return isinstance(dtype, pd.IntervalDtype | pd.PeriodDtype)
-
-
-def _plain_index(native: Any) -> bool:
-    import pandas as pd
-
-    return isinstance(native.index, pd.RangeIndex)
+    return type(dtype).__name__ in ("IntervalDtype", "PeriodDtype")
 
 
 def hints_of(data: Any) -> Hints:

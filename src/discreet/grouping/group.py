@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -131,7 +132,6 @@ def group(
     ([['age', 'height'], ['pension']], 11.3, 62.5)
     >>> release = discreet.protect(frame, k=3, quasi="all", grouping=other, method="mdav")
     """
-    from dataclasses import asdict
 
     from discreet.data.dataset import accept
     from discreet.grouping.objective import Weights
@@ -205,7 +205,6 @@ def _values_of_k(k: int | Sequence[int] | None, said: Config, method: str) -> li
 
 def _settings(said: Config, **given: Any) -> Settings:
     """k, time, steps, seed and threads; what a configuration says of steps and method is about a protection."""
-    from dataclasses import replace
 
     from discreet.microdata.options import Settings
 
@@ -222,7 +221,6 @@ def _shrink_steps(records: int, method: str) -> dict[str, int]:
 
 def _sample_linkage(choices: Any, notes: list[str]) -> Any:
     """Linkage on a sample, said so, unless the call has chosen its size."""
-    from dataclasses import replace
 
     if choices.sample is None:
         notes.append(f"linkage was estimated on {SAMPLE:,} records, always the same ones")

@@ -169,8 +169,7 @@ def measure(
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, record_of
     from discreet.measures.fellegi import MOST_ATTRIBUTES
-    from discreet.measures.judge import Judge
-    from discreet.measures.own import show, take_own
+    from discreet.measures.judge import Judge, show, take_own
     from discreet.measures.pair import align
 
     types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)

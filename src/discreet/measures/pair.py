@@ -15,7 +15,7 @@ from discreet.data.attributes import Attribute, Values, is_comparable
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files import record_of
-from discreet.data.row_map import read_row_map
+from discreet.data.rows import read_row_map
 from discreet.data.values import read_numbers
 from discreet.errors import InputError
 from discreet.measures.risk import class_ids

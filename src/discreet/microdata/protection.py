@@ -21,9 +21,8 @@ from discreet.data.profile import warn_of_revealing
 from discreet.data.roles import Declarations
 from discreet.errors import PromiseNotKept
 from discreet.measures.choices import Choices
-from discreet.measures.judge import Judge
+from discreet.measures.judge import Judge, show, take_own
 from discreet.measures.loss import information_loss
-from discreet.measures.own import show, take_own
 from discreet.measures.pair import Pair
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill

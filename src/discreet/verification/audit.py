@@ -86,12 +86,11 @@ def audit(
 
     from discreet.attack.attacker import Attacker, Witnesses
     from discreet.attack.insiders import Touched, find_exposed
-    from discreet.attack.levels import PROTECTED, PUBLISHED, levels_of, verdicts
-    from discreet.attack.unpicking import unpick
+    from discreet.attack.levels import PROTECTED, PUBLISHED, levels_of, unsafe_sums, verdicts
+    from discreet.attack.system import unpick
     from discreet.tabular.files.formats import table_from
     from discreet.tabular.table import PRIMARY
     from discreet.verification.certificate import Certifier
-    from discreet.verification.disclosures import unsafe_sums
     from discreet.verification.pattern import apply_pattern, centre_of
     from discreet.verification.verdict import Audit
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet.attack.unpicking import unpick
+from discreet.attack.system import unpick
 from discreet.data.checks import itemize
 from discreet.data.files import sha256
 from discreet.errors import InputError

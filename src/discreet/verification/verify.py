@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import KindKeywords, PromiseKeywords, sort_keywords, takes
+from discreet.columns import KindKeywords, PromiseKeywords, as_names, read_kinds, sort_keywords, takes
 from discreet.errors import InputError
 from discreet.verification.confidential import Scale, parse_l, parse_t
 from discreet.verification.promise import Promise, Verification, check
@@ -120,7 +120,6 @@ def verify(
 
 def _scales(dataset: Dataset, promise: Promise, kinds: Mapping[str, Any]) -> dict[str, Scale]:
     """How the confidential columns are read: as declared, else as what the values are."""
-    from discreet.columns import read_kinds
     from discreet.data.attributes import read_confidential
     from discreet.data.roles import Declaration
 
@@ -139,7 +138,7 @@ def _scales(dataset: Dataset, promise: Promise, kinds: Mapping[str, Any]) -> dic
 
 def _persons(dataset: Dataset, promise: Promise, original: Any, row_map: Any) -> pl.Series | None:
     """Whose each row of the release is, by the original and the row map; None if that is not known."""
-    from discreet.data.persons import read_persons
+    from discreet.data.rows import read_persons
 
     if original is None and row_map is None:
         released = promise.person in dataset.frame.columns
@@ -153,7 +152,7 @@ def _persons(dataset: Dataset, promise: Promise, original: Any, row_map: Any) ->
     import numpy as np
 
     from discreet.data.dataset import accept
-    from discreet.data.row_map import read_row_map
+    from discreet.data.rows import read_row_map
 
     given = accept(original, "the original")
     rows = read_row_map(row_map, given, dataset)
@@ -179,7 +178,6 @@ def _promise(
     further: Mapping[str, Any],
 ) -> tuple[Promise, Mapping[str, Any] | None]:
     """The promise to check, and what the record says of the file it was given for."""
-    from discreet.columns import as_names
     from discreet.data.groupings import list_groups
 
     if promise is not None:

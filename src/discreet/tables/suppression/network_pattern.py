@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.attack.network import ends_of
-from discreet.attack.system import Bools, Ints
+from discreet.attack.system import Bools, Ints, ends_of
 from discreet.evolution.checks import integers
 from discreet.evolution.process import State
 from discreet.kernels.arrays import Words

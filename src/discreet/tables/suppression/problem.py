@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.attack.attacker import Attacker
 from discreet.attack.levels import levels_of, slack_of
-from discreet.attack.network import networks
-from discreet.attack.system import Bools, Floats, Ints, System, system_of, to_units
+from discreet.attack.system import Bools, Floats, Ints, System, networks, system_of, to_units
 from discreet.tabular.table import FIXED, PRIMARY, Table
 
 BEYOND = 1e-7

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from discreet.attack.unpicking import exposed_primaries
+from discreet.attack.system import exposed_primaries
 from discreet.experiments.charts import critical_difference
 from discreet.experiments.page import Picture, Section, Table, Text
 from discreet.experiments.papers.p2012.orders import (

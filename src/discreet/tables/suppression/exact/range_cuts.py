@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.attack.network import networks
-from discreet.attack.system import Bools, Floats, Ints
+from discreet.attack.system import Bools, Floats, Ints, networks
 from discreet.solvers.tolerances import LEVEL, VIOLATION
 from discreet.tables.suppression.exact.cuts import Cut, capacity_cut, rounded
 from discreet.tables.suppression.exact.separation import (

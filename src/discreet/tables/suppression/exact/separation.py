@@ -7,8 +7,7 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from discreet.attack.network import ends_of, networks
-from discreet.attack.system import Bools, Floats, Ints
+from discreet.attack.system import Bools, Floats, Ints, ends_of, networks
 from discreet.kernels.flows.circulation import adjacency, shortfalls
 from discreet.solvers.highs import LinearProgram, Matrix
 from discreet.solvers.tolerances import COEFFICIENT, LEVEL, LP, VIOLATION

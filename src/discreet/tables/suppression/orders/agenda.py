@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.attack.attacker import Attacker
-from discreet.attack.system import Bools, Ints
-from discreet.attack.unpicking import exposed_primaries
+from discreet.attack.system import Bools, Ints, exposed_primaries
 from discreet.solvers.tolerances import LEVEL
 from discreet.tables.suppression.pattern import Pattern
 from discreet.tables.suppression.problem import Problem

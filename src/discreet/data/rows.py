@@ -1,4 +1,4 @@
-"""The row map of a release: which row was made from which record of the original. Internal."""
+"""What a row is about: the record of the original that it was made from (the row map, internal), and whose it is."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet.data.attributes import is_comparable
 from discreet.data.dataset import Dataset, accept
 from discreet.errors import InputError
+from discreet.text import count
 
 
 def read_row_map(row_map: Any, original: Dataset, release: Dataset) -> NDArray[np.int64]:
@@ -41,3 +43,20 @@ def read_row_map(row_map: Any, original: Dataset, release: Dataset) -> NDArray[n
     rows = np.empty(count, np.int64)
     rows[link["input_record"].to_numpy() - 1] = link["release_row"].to_numpy() - 1
     return rows
+
+
+def read_persons(dataset: Dataset, name: str) -> pl.Series:
+    """Whose each record is; refused where a record does not say it."""
+    if name not in dataset.frame.columns:
+        raise InputError(f"{dataset.name}: there is no column '{name}' that says whose a record is")
+    column = dataset.frame[name]
+    if not is_comparable(column.dtype):
+        raise InputError(f"{dataset.name}: column '{name}' is of type {column.dtype.base_type()} and names no persons")
+    if column.null_count():
+        rows = column.is_null().arg_true()
+        raise InputError(
+            f"{dataset.name}: column '{name}' does not say whose {count(len(rows), 'record')} "
+            f"{'is' if len(rows) == 1 else 'are'} ({dataset.places(rows)}); fill it in, with a new number for each "
+            "person if need be"
+        )
+    return column
