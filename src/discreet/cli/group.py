@@ -78,8 +78,6 @@ def group(
 
     Parameters
     ----------
-    data
-        The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.
     output
         The grouping as a TOML file, for `discreet protect --grouping`.
     k

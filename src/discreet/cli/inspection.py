@@ -28,8 +28,6 @@ def inspect(
 
     Parameters
     ----------
-    data
-        The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.
     numeric
         Columns whose values are numbers, where the data would say otherwise.
     nominal

@@ -154,6 +154,17 @@ def write_options(options: Mapping[str, Any]) -> list[str]:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Of several commands, where what is typed differs from what the verb is given.
+COMMON = {
+    "data": "The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.",
+    "params": "A parameter of the method, as gamma=0.2.",
+    "order": "Write rows sorted by all released columns, so that their order tells nothing (the default), or as they "
+    "came in.",
+    "evidence": "Another place for the evidence than OUTPUT.evidence.json.",
+    "force": "Replace files that exist already.",
+    "quiet": "Print nothing but errors.",
+}
+
 
 def documented_by(verb: Callable[..., Any]) -> Callable[[F], F]:
     """Complete a command's docstring by the verb's: its description, and each parameter it does not describe itself."""
@@ -167,8 +178,10 @@ def documented_by(verb: Callable[..., Any]) -> Callable[[F], F]:
             group = parameter.default if isinstance(parameter.default, Options) else None
             # The verb's words on a parameter are the last to be taken, after the command's and those of a group, which
             # say how a value is typed.
-            docs = (theirs, ours) if group is None else (theirs, _parse(group), ours)
-            described = {entry.arg_name: entry.description or "" for doc in docs for entry in doc.params}
+            docs = (ours,) if group is None else (_parse(group), ours)
+            described = _descriptions(theirs) | COMMON
+            for doc in docs:
+                described |= _descriptions(doc)
             for key in (name,) if group is None else vars(group):
                 if key not in described:
                     raise ValueError(f"parameter {key} of {command.__name__} is documented nowhere")
@@ -178,6 +191,10 @@ def documented_by(verb: Callable[..., Any]) -> Callable[[F], F]:
         return command
 
     return complete
+
+
+def _descriptions(doc: Docstring) -> dict[str, str]:
+    return {entry.arg_name: entry.description or "" for entry in doc.params}
 
 
 def _parse(thing: object) -> Docstring:
@@ -292,7 +309,7 @@ class KindOptions(Options):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class TypeOptions(Options):
+class TypeOptions(KindOptions):
     """The column keywords that name types.
 
     Parameters
@@ -308,10 +325,6 @@ class TypeOptions(Options):
         age=999.
     """
 
-    numeric: Columns = None
-    nominal: Columns = None
-    ordinal: Orders = None
-    date: Dates = None
     pivot: int | None = None
     na: Words = None
     coarsen: Coarsenings = None
@@ -413,10 +426,6 @@ class Console(Options):
 
     Parameters
     ----------
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
     json
         Print the evidence as JSON to standard output.
     """

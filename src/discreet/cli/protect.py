@@ -59,8 +59,6 @@ def protect(
 
     Parameters
     ----------
-    data
-        The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.
     output
         The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
         and OUTPUT.evidence.json, which is internal.
@@ -78,14 +76,8 @@ def protect(
     labels
         A file with the group of each record, row by row under a name, if the groups were made elsewhere: nothing is
         searched then. Groups of fewer than k records are refused.
-    params
-        A parameter of the method, as gamma=0.2.
-    order
-        Write rows sorted by all released columns, so that their order tells nothing (the default), or as they came in.
     row_map
         Also write an internal file that links each row of the release to its record in the input.
-    evidence
-        Another place for the evidence than OUTPUT.evidence.json.
     """
 
     given: Any = {
@@ -148,21 +140,13 @@ def refine(
 
     Parameters
     ----------
-    data
-        The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.
     release
         The release to start from, whoever made it, with the same names for the quasi-identifiers.
     output
         The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
         and OUTPUT.evidence.json, which is internal.
-    params
-        A parameter of the method, as gamma=0.2.
-    order
-        Write rows sorted by all released columns, so that their order tells nothing (the default), or as they came in.
     new_row_map
         Also write an internal file that links each row of the new release to its record in the original.
-    evidence
-        Another place for the evidence than OUTPUT.evidence.json.
     """
     from discreet.data.files import record_of
 

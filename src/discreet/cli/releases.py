@@ -144,8 +144,6 @@ def verify(
     grouping
         Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own, as 'a,b;c' or in
         a TOML file with groups = [["a", "b"], ["c"]].
-    quiet
-        Print nothing but errors.
     json
         Print promise and verdict as JSON to standard output.
     """

@@ -73,8 +73,6 @@ def suppress(
         A file of cells to spare: they cost a hundred times as much.
     certificate
         Also write a certificate of the protection, as .json, which discreet audit --check adds up again. Internal.
-    evidence
-        Another place for the evidence than OUTPUT.evidence.json.
     mark
         What stands for a suppressed value in a .csv or .xlsx file.
     split
@@ -158,10 +156,6 @@ def audit(
         holds the table can check by additions alone. Internal.
     check
         Instead of an attack: check a certificate that was written before, by additions alone.
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
     json
         Print the verdict as JSON to standard output.
     """

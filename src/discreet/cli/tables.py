@@ -84,10 +84,6 @@ def tabulate(
         A linked table: the dimensions that it spans, as region,size; the option again for each. They become one system
         of cells, in which the margins that they share are the same cells. Without it there is one table of all
         dimensions.
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
     """
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import write_table
@@ -192,10 +188,6 @@ def primary(
     manual
         A file of cells named one by one, with a column for each dimension (or cell, its number) and, if wanted, status
         (u unsafe, s safe, z not to be suppressed), lpl and upl; or τ-ARGUS's a-priori file (.hst).
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
     """
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import write_table
@@ -252,10 +244,6 @@ def link(
         of the same name is the same variable.
     output
         The linked tables as one system of cells: .parquet, .csv or .jj. It is internal.
-    force
-        Replace files that exist already.
-    quiet
-        Print nothing but errors.
     """
     from discreet.cli.progress import Reporter
     from discreet.release.atomic import write_table

@@ -73,8 +73,6 @@ def tradeoff(
 
     Parameters
     ----------
-    data
-        The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.
     output
         The folder of the results, made if it is not there: report.md with its map, runs.parquet with a row per release,
         and the folder `runs`, in which runs are kept as they end.
@@ -94,8 +92,6 @@ def tradeoff(
         A TOML file with roles and types of the columns, and how the file is read; what the call gives wins.
     force
         Replace results that exist already; runs are kept and not done again.
-    quiet
-        Print nothing but errors.
     """
     from discreet.cli.progress import Reporter
     from discreet.configuration import load

@@ -163,7 +163,7 @@ def save(path: Path, state: State, signature: Signature) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    _flush(path.parent)
+    flush_folder(path.parent)
 
 
 def load(path: Path, signature: Signature) -> State | None:
@@ -234,7 +234,8 @@ def _scalar(array: object) -> str | int | float:
     return cast("str | int | float", np.asarray(array).item())
 
 
-def _flush(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
+    """See to it that a file's new name is on the disk too."""
     # Not every system lets a folder be opened; the rename is done either way.
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

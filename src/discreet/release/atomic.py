@@ -30,6 +30,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from discreet.errors import PLACED, DiscreetError, InputError
+from discreet.evolution.checkpoint import flush_folder
 from discreet.tabular.files.formats import render
 from discreet.tabular.files.own import INTERNAL
 from discreet.tabular.table import Table
@@ -134,7 +135,7 @@ class AtomicFiles:
             for target, old in done:
                 if old:
                     old.unlink()
-                _flush_folder(target.parent)
+                flush_folder(target.parent)
             for folder in {target.parent for target in order}:
                 sweep(folder)
 
@@ -240,16 +241,6 @@ def _put_back(done: list[tuple[Path, Path | None]]) -> None:
                 old.replace(target)
             else:
                 target.unlink()
-
-
-def _flush_folder(folder: Path) -> None:
-    # Not every system lets a folder be opened; the rename is done either way.
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _why(target: Path, error: OSError) -> str:
