@@ -161,7 +161,7 @@ class PromiseKeywords(TypedDict, total=False):
     person: str | None
 
 
-class ProtectionKeywords(ColumnKeywords, SearchKeywords, total=False):
+class ProtectionKeywords(ColumnKeywords, PromiseKeywords, SearchKeywords, total=False):
     """The keywords of a protection of microdata."""
 
 
@@ -286,6 +286,17 @@ def resolve(names: Sequence[str], config: Config, *, hint: str = "", **columns: 
     _compare(names, config, merged, hint)
     declared = declare(names, merged, details, missing or config.options.get("missing", "separate"), hint, common)
     return replace(declared, notes=_tell_rest(declared, config, merged))
+
+
+def name_identifier(name: str, columns: Mapping[str, Any], config: Config) -> dict[str, Any]:
+    """The column keywords of a call in which a column is an identifier, unless it was named for a role of its own.
+
+    `all` and `rest` name no column.
+    """
+    named = [one for role in ROLES for one in as_names(role, columns.get(role))]
+    if name in named or any(name in names for names in config.roles.values()):
+        return dict(columns)
+    return {**columns, "identifier": [*as_names("identifier", columns.get("identifier")), name]}
 
 
 def _compare(names: Sequence[str], config: Config, roles: Mapping[str, Sequence[str]], hint: str) -> None:

@@ -25,6 +25,9 @@ OPTIONS = (
     "measures",
     "order",
     "target",
+    "l",
+    "t",
+    "person",
 )
 # What is said of the values of all columns.
 VALUES = ("pivot", "na")
@@ -44,7 +47,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
     "max_size": (str, int),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "sums": (bool,), "strict": (bool,),
-    "partial": (bool,), "pivot": (int,), "na": (str, int, float, list),
+    "partial": (bool,), "l": (dict,), "t": (dict,), "person": (str,), "pivot": (int,), "na": (str, int, float, list),
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),

@@ -12,12 +12,14 @@ from discreet.cli.options import (
     COLUMNS,
     CONSOLE,
     DETECT,
+    PROMISES,
     SEARCH,
     ColumnOptions,
     Console,
     Groups,
     Names,
     Params,
+    PromiseOptions,
     Reading,
     SearchFlags,
     documented_by,
@@ -40,6 +42,7 @@ def protect(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     k: int | None = None,
     columns: ColumnOptions = COLUMNS,
+    promises: PromiseOptions = PROMISES,
     grouping: Groups = None,
     labels: Path | None = None,
     method: str | None = None,
@@ -90,6 +93,7 @@ def protect(
         "bound": bound or None,
         "measures": measures,
         **columns.given(),
+        **promises.given(),
         **search.given(),
     }
 
@@ -125,6 +129,7 @@ def refine(
     row_map: Path | None = None,
     k: int | None = None,
     columns: ColumnOptions = COLUMNS,
+    promises: PromiseOptions = PROMISES,
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
     search: SearchFlags = SEARCH,
@@ -163,6 +168,7 @@ def refine(
             measures=measures,
             progress=report,
             **columns.given(),
+            **promises.given(),
             **search.given(),
         )
 

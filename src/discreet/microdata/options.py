@@ -12,6 +12,7 @@ from discreet.errors import InputError, one_of, whole
 from discreet.measures.choices import Asked, Own, parse_measures
 from discreet.release.release import ORDERS
 from discreet.running import SearchOptions
+from discreet.verification.confidential import parse_l, parse_t
 
 TARGETS = ("il", "score")
 
@@ -36,6 +37,12 @@ class Settings(SearchOptions):
         What to measure besides the loss: fast, all, none, names, or functions; afterwards ours alone.
     own : tuple of Own
         Measures that are not ours; they are taken from `measures`.
+    l : mapping
+        Confidential columns with the least number of different values in a group, or as "entropy:3" by entropy.
+    t : mapping
+        Confidential columns with the largest distance of their distribution in a group from that in all records.
+    person : str, optional
+        The column that says whose a record is.
     order : str
         How rows are written.
     target : str
@@ -51,6 +58,9 @@ class Settings(SearchOptions):
     order: str = "sorted"
     target: str = "il"
     own: tuple[Own, ...] = ()
+    l: Mapping[str, str | float] = field(default_factory=dict)  # noqa: E741 - the name it has in the field
+    t: Mapping[str, float] = field(default_factory=dict)
+    person: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, 2))
@@ -68,6 +78,10 @@ class Settings(SearchOptions):
             object.__setattr__(self, "measures", ours)
             # Settings that are made from others keep those of before.
             object.__setattr__(self, "own", own or self.own)
+        object.__setattr__(self, "l", {one.column: one.written for one in parse_l(self.l)})
+        object.__setattr__(self, "t", {one.column: one.most for one in parse_t(self.t)})
+        if not isinstance(self.person, str | None):
+            raise InputError(f"person must be the name of a column, not {self.person!r}")
         one_of("order", self.order, ORDERS)
         one_of("target", self.target, TARGETS)
 

@@ -12,7 +12,7 @@ from discreet.data.embedding import embed
 from discreet.microdata.classes import blanks
 from discreet.microdata.given import LABELS
 from discreet.microdata.preparation import Prepared
-from discreet.microdata.protection import parameters
+from discreet.microdata.protection import parameters, promise_of
 from discreet.microdata.solving import choose
 from discreet.release.summary import describe_columns, describe_notes
 from discreet.text import count, duration, entry
@@ -117,7 +117,7 @@ def lay_out(prepare: Callable[[], Prepared]) -> Plan:
     records = prepared.dataset.frame.height
     sizes = [len(rows) for group in groups for rows in group.classes.rows]
     notes += [f"the level of '{column}' will be chosen before the search" for column in waiting]
-    promise = Promise(settings.k, prepared.groups, tuple(declarations.names("by")))
+    promise, _ = promise_of(prepared.dataset, declarations, settings, prepared.groups)
     searches = searching and settings.steps is None and not settings.bound
     return Plan(
         prepared.dataset.name,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.coarsening import choose_levels
+from discreet.columns import name_identifier
 from discreet.configuration import load
 from discreet.data.attributes import Attribute
 from discreet.data.dataset import Dataset, accept
@@ -158,6 +159,8 @@ def prepare(
     settings = Settings.settle(said, missing=columns.get("missing"), **options, **asked)
     tell("reading", 0.0)
     dataset = accept(data, **said.reading)
+    if settings.person in dataset.frame.columns:
+        columns = name_identifier(settings.person, columns, said)
     declarations = declare(dataset, said, **columns)
     names = declarations.names("quasi")
     groups = (

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords, sort_keywords, takes
+from discreet.columns import (
+    ColumnKeywords,
+    PromiseKeywords,
+    ProtectionKeywords,
+    SearchKeywords,
+    sort_keywords,
+    takes,
+)
 from discreet.listening import shows_progress
 from discreet.text import silent
 
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @shows_progress
-@takes(ColumnKeywords, SearchKeywords)
+@takes(ColumnKeywords, PromiseKeywords, SearchKeywords)
 def protect(
     data: Any,
     *,
@@ -67,7 +74,8 @@ def protect(
     progress : callable
         Told the stage and how far along it is, in [0, 1]; in a notebook a bar is shown by default (`False`: none).
     **keywords
-        What the columns are, and how long to search: see ColumnKeywords and SearchKeywords.
+        What the columns are, what is promised beside k-anonymity, and how long to search: see ColumnKeywords,
+        PromiseKeywords and SearchKeywords.
 
     Returns
     -------
@@ -85,15 +93,16 @@ def protect(
     """
     from discreet.microdata.preparation import prepare
 
-    columns, search = sort_keywords(protect, keywords, ColumnKeywords, SearchKeywords)
+    columns, promised, search = sort_keywords(protect, keywords, ColumnKeywords, PromiseKeywords, SearchKeywords)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
+    options |= promised
     tell = progress or silent
     prepared = prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options)
     return prepared.choose(tell).release(tell)
 
 
 @shows_progress
-@takes(ColumnKeywords, SearchKeywords)
+@takes(ColumnKeywords, PromiseKeywords, SearchKeywords)
 def plan(
     data: Any,
     *,
@@ -135,7 +144,8 @@ def plan(
     progress : callable
         Told the stage and how far along it is, in [0, 1].
     **keywords
-        What the columns are, and how long to search: see ColumnKeywords and SearchKeywords.
+        What the columns are, what is promised beside k-anonymity, and how long to search: see ColumnKeywords,
+        PromiseKeywords and SearchKeywords.
 
     Returns
     -------
@@ -152,7 +162,8 @@ def plan(
     from discreet.microdata.planning import lay_out
     from discreet.microdata.preparation import prepare
 
-    columns, search = sort_keywords(plan, keywords, ColumnKeywords, SearchKeywords)
+    columns, promised, search = sort_keywords(plan, keywords, ColumnKeywords, PromiseKeywords, SearchKeywords)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
+    options |= promised
     tell = progress or silent
     return lay_out(lambda: prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options))

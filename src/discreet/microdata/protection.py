@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from discreet.coarsening import read_coarsened
@@ -19,7 +20,8 @@ from discreet.data.embedding import Embedding, embed
 from discreet.data.files.csv import assign_types
 from discreet.data.profile import warn_of_revealing
 from discreet.data.roles import Declarations
-from discreet.errors import PromiseNotKept
+from discreet.data.rows import read_persons
+from discreet.errors import InputError, PromiseNotKept, suggest
 from discreet.measures.choices import Choices
 from discreet.measures.judge import Judge, show, take_own
 from discreet.measures.loss import information_loss
@@ -32,8 +34,9 @@ from discreet.microdata.options import Settings
 from discreet.microdata.records import Records, records_of
 from discreet.microdata.solving import View, adopt, partition_of, solve
 from discreet.plugins import name_of
-from discreet.release.evidence import describe_input, evidence
+from discreet.release.evidence import describe_distributions, describe_input, evidence
 from discreet.release.release import Release
+from discreet.verification.confidential import Scale, parse_l, parse_t
 from discreet.verification.promise import Promise, check
 
 
@@ -72,6 +75,12 @@ def release_of(
     Groups of records to start from are for a single group of attributes; labels, one array for each group of
     attributes, are groups that nothing is searched for.
     """
+    named = tuple(tuple(attributes[column].name for column in group.columns) for group in groups)
+    promise, persons = promise_of(dataset, declarations, settings, named)
+    by = list(promise.by)
+    several = persons is not None and persons.n_unique() < len(persons)
+    if labels is None and (several or not all(said.holds_anyway for said in promise.held)):
+        raise InputError("no method can keep l, t or person yet; with groups made elsewhere (labels) they are verified")
     embedding, constant = embed(attributes)
     embedding.check_memory(dataset.frame.height)
     blank = blanks(groups, dataset.frame.height)
@@ -90,18 +99,14 @@ def release_of(
         # Medians and digits are not what a search counts: what it found may lose more once they are written.
         if _counted(attributes, before) < _counted(attributes, released):
             solution, released = solution.swap([partition_of(views[0].records, start, settings.k)]), before
-    by = declarations.names("by")
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
         # Zero and minus zero are one stratum, but two texts.
         *(column.set(column == 0.0, 0.0) for column in dataset.frame.select(by) if column.dtype.is_float()),
         *(attribute.column(values) for attribute, values in zip(attributes, released, strict=True)),
     )
-    promise = Promise(
-        settings.k, tuple(tuple(attributes[column].name for column in group.columns) for group in groups), tuple(by)
-    )
     tell("verifying", 0.0)
-    verification = check(frame, promise)
+    verification = check(frame, promise, persons=persons, decimal=dataset.decimal)
     if not verification:
         raise PromiseNotKept(f"the release is refused. {verification.words()}")
     sizes = np.concatenate([partition.sizes for partition in solution.partitions])
@@ -137,7 +142,8 @@ def release_of(
         measures=measures,
         promise=promise.as_dict(),
         verification=verification.as_dict(),
-        given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width),
+        given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width)
+        | describe_distributions(dataset.frame, promise, dataset.decimal),
         notes=notes + constant + tell_gaps(groups, attributes),
     )
     found = [partition.labels for partition in solution.partitions]
@@ -151,7 +157,34 @@ def release_of(
         frame,
         dataset.source,
         settings.order,
+        persons,
     )
+
+
+def promise_of(
+    dataset: Dataset, declarations: Declarations, settings: Settings, groups: tuple[tuple[str, ...], ...]
+) -> tuple[Promise, pl.Series | None]:
+    """What is promised of a release, and whose each record is, where persons have several; refused where it makes no
+    sense."""
+    by = tuple(declarations.names("by"))
+    promise = Promise(settings.k, groups, by, parse_l(settings.l), parse_t(settings.t), settings.person)
+    known = [said.name for said in declarations.columns]
+    scales = {}
+    for name in dict.fromkeys(said.column for said in promise.held):
+        if name not in known or declarations[name].role != "confidential":
+            role = f"it is {declarations[name].role}" if name in known else f"there is none{suggest(name, known)}"
+            raise InputError(f"{dataset.name}: l and t are promised of confidential columns; of '{name}' {role}")
+        attribute = read_confidential(dataset, declarations[name])
+        scales[name] = Scale() if attribute is None else Scale.of(attribute, declarations[name].na)
+    if settings.person is None:
+        return promise.with_scales(scales), None
+    persons = read_persons(dataset, settings.person)
+    if declarations[settings.person].role not in ("identifier", "ignore"):
+        raise InputError(
+            f"column '{settings.person}' says whose a record is, and released as {declarations[settings.person].role} "
+            "it would bring together what was kept apart; name it as identifier"
+        )
+    return promise.with_scales(scales), persons
 
 
 def _keep(attribute: Attribute, blank: NDArray[np.bool_]) -> Attribute:
@@ -235,6 +268,7 @@ def parameters(
         "steps": settings.steps,
         "seed": settings.seed,
         "threads": settings.threads,
+        **{name: value for name in ("l", "t", "person") if (value := getattr(settings, name))},
         "grouping": [list(group) for group in groups],
         "columns": columns,
     }

@@ -6,9 +6,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import ColumnKeywords, ProtectionKeywords, SearchKeywords, as_names, sort_keywords, takes
-from discreet.configuration import Config, load
-from discreet.data.roles import ROLES
+from discreet.columns import (
+    ColumnKeywords,
+    PromiseKeywords,
+    ProtectionKeywords,
+    SearchKeywords,
+    name_identifier,
+    sort_keywords,
+    takes,
+)
+from discreet.configuration import load
 from discreet.errors import InputError
 from discreet.listening import shows_progress
 from discreet.text import silent
@@ -27,7 +34,7 @@ ROW = "\0row"
 
 
 @shows_progress
-@takes(ColumnKeywords, SearchKeywords)
+@takes(ColumnKeywords, PromiseKeywords, SearchKeywords)
 def refine(
     data: Any,
     release: Any,
@@ -72,7 +79,8 @@ def refine(
     progress : callable
         Told the stage and how far along it is, in [0, 1].
     **keywords
-        What the columns are, and how long to search: see ColumnKeywords and SearchKeywords.
+        What the columns are, what is promised beside k-anonymity, and how long to search: see ColumnKeywords,
+        PromiseKeywords and SearchKeywords.
 
     Returns
     -------
@@ -100,7 +108,7 @@ def refine(
     from discreet.microdata.protection import declare, read_attributes, release_of
     from discreet.microdata.solving import choose
 
-    columns, search = sort_keywords(refine, keywords, ColumnKeywords, SearchKeywords)
+    columns, promised, search = sort_keywords(refine, keywords, ColumnKeywords, PromiseKeywords, SearchKeywords)
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
     tell = progress or silent
     said = load(config)
@@ -109,8 +117,10 @@ def refine(
     if isinstance(release, str | Path) and (output := record_of(Path(release))):
         release = read_recorded(Path(release), output)
     given = accept(release, "the release")
-    if key is not None and key in dataset.frame.columns and not _has_role(key, columns, said):
-        columns["identifier"] = [*as_names("identifier", columns.get("identifier")), key]
+    person = promised.get("person") or said.options.get("person")
+    for name in (key, person):
+        if name in dataset.frame.columns:
+            columns = name_identifier(name, columns, said)
     declarations = declare(dataset, said, **columns)
     names = declarations.names("quasi")
     if said.grouping is not None and len(parse_groups(said.grouping, names)) > 1:
@@ -142,6 +152,7 @@ def refine(
         params=params,
         bound=bound,
         measures=measures,
+        **promised,
         **search,
     )
     chosen, optimiser = choose(settings.method, settings.params)
@@ -190,9 +201,3 @@ def _within(start: NDArray[np.int64], classes: Classes, k: int, release: Dataset
             "within their stratum and pattern of missing values; choose a smaller k, or use protect"
         )
     return labels
-
-
-def _has_role(key: str, columns: Mapping[str, Any], said: Config) -> bool:
-    """Whether a column has a role of its own; `all` and `rest` name no column."""
-    named = [name for role in ROLES for name in as_names(role, columns.get(role))]
-    return key in named or any(key in names for names in said.roles.values())

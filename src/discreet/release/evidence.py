@@ -12,17 +12,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from discreet._version import __version__
 from discreet.data.files import format_of, sha256
 from discreet.data.files.source import Source
 from discreet.measures.measure import Measures
 from discreet.text import as_json
+from discreet.verification.distributions import read_codes
 from discreet.verification.outside import TableVerification
-from discreet.verification.promise import Verification
+from discreet.verification.promise import Promise, Verification
 from discreet.verification.verdict import Audit
 
-EVIDENCE = "discreet/evidence/3"
-RECORD = "discreet/release/2"
+EVIDENCE = "discreet/evidence/4"
+RECORD = "discreet/release/3"
 # Of fewer records the exact loss is an equation that a member of a group can solve for the values of the others.
 FEWEST_FOR_LOSS = 1_000
 
@@ -74,6 +77,15 @@ def describe_input(source: Source | None, records: int, columns: int) -> dict[st
         "columns": columns,
         "dialect": asdict(source.dialect) if source and source.dialect else None,
     }
+
+
+def describe_distributions(frame: pl.DataFrame, promise: Promise, decimal: str) -> dict[str, Any]:
+    """Digests of the distributions, in what came in, of the columns of which t-closeness is promised.
+
+    The distance is measured to the distribution in the release; the digests show that it is the same.
+    """
+    found = {said.column: read_codes(frame[said.column], said.scale, decimal)[1] for said in promise.t}
+    return {"distributions": found} if found else {}
 
 
 def evidence_of_audit(found: Audit, table: Path, pattern: Path | None) -> dict[str, Any]:
@@ -150,7 +162,9 @@ def record(account: Mapping[str, Any]) -> dict[str, Any]:
             "Nothing is promised across the groups of quasi-identifiers: whoever combines them may find the right "
             "record of some respondents. How often was measured before the release and is not published."
         )
-    return _record(account, {} if loss is None else {"il": loss}, notes)
+    # Whose a record is stands in no file that is published: without the original nobody can count persons again.
+    persons = {"persons": "verified at writing"} if "person" in account["promise"] else {}
+    return _record(account, {} if loss is None else {"il": loss}, notes) | persons
 
 
 def table_record(account: Mapping[str, Any]) -> dict[str, Any]:

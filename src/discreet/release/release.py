@@ -6,7 +6,7 @@ Row order is information: rows are sorted on the way out, and a row map keeps th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,7 @@ class Release:
     _frame: pl.DataFrame
     _source: Source | None = None
     _order: str = "sorted"
+    _persons: pl.Series | None = None
 
     def summary(self, written: Written | None = None) -> str:
         """The release in words: roles, groups, loss, promise, verdict, assumptions and files."""
@@ -143,7 +144,8 @@ class Release:
         rows = sort_order(frame) if order == "sorted" else None
         frame = frame if rows is None else frame[rows]
         with AtomicFiles(files.values(), force=force) as atomic:
-            verdict = self._write_verified(frame, atomic.temporary(path), path, format_name)
+            persons = self._persons if rows is None or self._persons is None else self._persons[rows]
+            verdict = self._write_verified(frame, persons, atomic.temporary(path), path, format_name)
             account = self.evidence | {
                 "verification": verdict.as_dict(),
                 "output": {
@@ -165,7 +167,9 @@ class Release:
                 _write(row_map_frame(rows, frame.height), target, files["row map"], map_format, None)
         return Written(files, account, verdict)
 
-    def _write_verified(self, frame: pl.DataFrame, path: Path, target: Path, format_name: str) -> Verification:
+    def _write_verified(
+        self, frame: pl.DataFrame, persons: pl.Series | None, path: Path, target: Path, format_name: str
+    ) -> Verification:
         """Write the file, read it back and check the promise on what was read."""
         _write(frame, path, target, format_name, self._source)
         try:
@@ -177,10 +181,14 @@ class Release:
             ) from None
         if written.columns != frame.columns or written.height != frame.height:
             raise PromiseNotKept("the file as written is not the release that was meant; it was refused and not kept")
-        verdict = check(written, self.promise)
+        decimal = dialect_of(format_name, self._source).decimal
+        verdict = check(written, self.promise, persons=persons, decimal=decimal)
         if not verdict:
             raise PromiseNotKept(f"the release is refused, nothing was written. {verdict.words()}")
-        return verdict
+        meant = self.evidence["input"].get("distributions", {})
+        other = [name for name, digest in verdict.distributions().items() if digest != meant.get(name, digest)]
+        notes = tuple(f"values of '{name}' are not written as they came in" for name in other)
+        return replace(verdict, notes=(*verdict.notes, *notes))
 
 
 def files_of(

@@ -133,6 +133,11 @@ class Diversity:
         return replace(said, scale=Scale.from_dict(content))
 
     @property
+    def written(self) -> str | float:
+        """What `parse` reads it from."""
+        return f"{ENTROPY}{self.least:g}" if self.entropy else self.least
+
+    @property
     def holds_anyway(self) -> bool:
         """Whether every class keeps it."""
         return self.least <= 1

@@ -262,6 +262,11 @@ class Verification:
             "notes": list(self.notes),
         } | ({} if self.persons is None else {"persons": "verified" if self.persons else "not verified"})
 
+    def distributions(self) -> dict[str, str]:
+        """The digests of the distributions of the columns that t-closeness was checked of."""
+        held = (one for check in self.checks for one in check.held)
+        return {one.promise.column: one.distribution for one in held if isinstance(one.promise, Closeness)}
+
     def words(self) -> str:
         """The verdict in a sentence."""
         bad = [check for check in self.checks if not check.passed]
