@@ -38,10 +38,10 @@ def records(rng: np.random.Generator, shape: tuple[int, ...], *, mean: float, ho
     return pl.DataFrame(columns | {"who": who, "sales": np.ceil(rng.lognormal(3.0, 1.0, n))})
 
 
-def tabulated(frame: pl.DataFrame, rule: dict[str, Any], *, holdings: bool, top: int = 4) -> Table:
+def tabulated(frame: pl.DataFrame, rule: dict[str, Any], *, holdings: bool, top: int = 4, parts: Any = None) -> Table:
     """The table of records with its unsafe cells; the holding is said where there is more than one record of any."""
     axes = [name for name in frame.columns if name.startswith("d")]
-    held = discreet.tabulate(frame, by=axes, value="sales", top=top, holding="who" if holdings else None)
+    held = discreet.tabulate(frame, by=axes, value="sales", top=top, holding="who" if holdings else None, parts=parts)
     return discreet.primary(held, **rule)
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from discreet.tables.tabulation import Contributions, tally
+from discreet.tables.tabulation import Contributions, leave_out_soles, tally
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import TOTAL, Hierarchy
 from discreet.tabular.linking import link
@@ -145,6 +145,7 @@ def table_of(
 ) -> Table:
     """The table of contributions."""
     cells = tally(dimensions, given, top, complete=complete)
+    soles = cells.sole[cells.sole >= 0]
     return Table.of(
         cells.value,
         dimensions=dimensions,
@@ -153,7 +154,7 @@ def table_of(
         tops=cells.tops,
         asked=cells.asked,
         sole=cells.sole,
-        others=cells.others,
+        others=None if given.holding is None else leave_out_soles(dimensions, given, cells, soles),
         decimals=cells.decimals,
         response="amount",
         source=source or "the table",

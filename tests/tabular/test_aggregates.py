@@ -17,6 +17,7 @@ import discreet
 from canary import CANARY
 from discreet.errors import InputError
 from discreet.tabular import Hierarchy, Table
+from discreet.tabular.contributors import sole_contributors
 
 REGION = Hierarchy.from_pairs([("n", "Total"), ("1", "n"), ("2", "n"), ("s", "Total"), ("3", "s"), ("4", "s")])
 RECORDS = st.lists(
@@ -29,9 +30,11 @@ CELLS = pl.DataFrame(
 
 def partition(table: Table, names: list[str]) -> dict[Any, set[Any]]:
     """Which cells have the same sole contributor."""
-    frame, groups = table.frame(), dict[Any, set[Any]]()
-    for row in frame.filter(pl.col("sole").is_not_null()).iter_rows(named=True):
-        groups.setdefault(row["sole"], set()).add(tuple(row[name] for name in names))
+    sole, groups = sole_contributors(table), dict[Any, set[Any]]()
+    assert sole is not None
+    for who, cell in zip(sole.tolist(), table.frame().select(names).iter_rows(), strict=True):
+        if who >= 0:
+            groups.setdefault(who, set()).add(cell)
     return groups
 
 
@@ -147,6 +150,44 @@ def test_what_belongs_to_cells_is_refused_for_tables() -> None:
         discreet.primary(CELLS, zeros=1)
 
 
+@given(RECORDS)
+def test_linked_cells_know_who_is_alone_in_several_tables(records: list[tuple[str, str, int]]) -> None:
+    microdata = pl.DataFrame(records, schema=["region", "size", "sales"], orient="row").with_columns(
+        form=pl.Series([chr(ord("x") + at % 3) for at in range(len(records))])
+    )
+    apart = []
+    for other in ("size", "form"):
+        made = discreet.tabulate(microdata, by={"region": REGION, other: None}, value="sales")
+        cells = made.frame().select("region", other, "value", "count")
+        by: dict[str, Any] = {"region": REGION, other: None}
+        apart.append(Table.from_frame(cells, by=by, value="value", count="count"))
+    linked = discreet.link(apart)
+    names = ["region", "size", "form"]
+    groups = partition(linked, names)
+    assert linked.count is not None
+    assert sum(map(len, groups.values())) == (linked.count == 1).sum()
+    below = {code: {code, *REGION.codes} if code == "Total" else {code} for code in REGION.codes}
+    below |= {"n": {"n", "1", "2"}, "s": {"s", "3", "4"}}
+
+    def contributors(cell: tuple[str, ...]) -> set[int]:
+        region, *rest = cell
+        return {
+            at
+            for at, row in enumerate(microdata.select(names).iter_rows())
+            if row[0] in below[region] and all(code in ("Total", own) for code, own in zip(rest, row[1:], strict=True))
+        }
+
+    owners = {who: {one for cell in cells for one in contributors(cell)} for who, cells in groups.items()}
+    assert all(len(found) == 1 for found in owners.values())  # cells of one number are one contributor's
+    assert len({min(found) for found in owners.values()}) <= len(owners)
+    # Whoever is alone in a total and in a part of it, in whichever table, has one number.
+    number = {cell: who for who, cells in groups.items() for cell in cells}
+    for region in REGION.codes:
+        if (region, "Total", "Total") in number:
+            parts = [cell for cell in number if cell[0] == region]
+            assert {number[cell] for cell in parts} == {number[region, "Total", "Total"]}
+
+
 def test_a_part_above_the_whole_tells_of_negative_contributions() -> None:
     cells = CELLS.with_columns(most=pl.Series([70.0, 10.25, 50.25]))
     with pytest.raises(InputError, match="1 negative contributions"):
@@ -169,6 +210,7 @@ def test_the_turnover_of_the_reference(table_reference: Callable[[str], Path]) -
         dominance=(1, 85),
     )
     assert (len(table), len(table.primary), table.decimals) == (3168, 1249, 4)
-    assert table.sole is not None
+    sole = sole_contributors(table)
+    assert sole is not None
     assert table.count is not None
-    assert np.array_equal(table.sole >= 0, table.count == 1)
+    assert np.array_equal(sole >= 0, table.count == 1)

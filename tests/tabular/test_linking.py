@@ -235,6 +235,15 @@ def test_what_one_table_does_not_know_is_not_known() -> None:
     assert none.decimals is None
 
 
+def test_contributors_that_are_numbered_otherwise_are_told_by_counts() -> None:
+    count = np.ones(9)
+    one = {"count": count, "sole": np.zeros(9, np.int64)}
+    assert link(two(one, one)).sole is not None
+    other = link(two(one, {"count": count, "sole": np.full(9, 4)}))
+    assert other.sole is None
+    assert other.count is not None
+
+
 def test_what_cannot_be_linked_is_refused() -> None:
     left, right = two()
     with pytest.raises(InputError, match="two tables at least"):

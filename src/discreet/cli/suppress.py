@@ -148,7 +148,8 @@ def audit(
     Parameters
     ----------
     table
-        The table with its unsafe cells and their levels: of discreet primary, or another tool's .jj or .tab.
+        The table with its unsafe cells and their levels: of discreet primary, or another tool's .jj or .tab. Or what
+        discreet suppress has published, beside its record: of it the intervals are found, and no level is judged.
     intervals
         Also find the exact interval of every suppressed cell and write them all, as .csv or .parquet. Internal.
     certificate

@@ -136,7 +136,19 @@ def evidence_of_measures(found: Measures, before: Source, after: Source) -> dict
 
 
 # What the record says of the file.
-PUBLISHED = ("file", "format", "dialect", "sha256", "records", "columns", "order", "coarsened", "parts")
+PUBLISHED = (
+    "file",
+    "format",
+    "dialect",
+    "sha256",
+    "records",
+    "columns",
+    "order",
+    "coarsened",
+    "parts",
+    "dimensions",
+    "linked",
+)
 
 
 def _plain(part: Mapping[str, Any] | None) -> dict[str, Any] | None:

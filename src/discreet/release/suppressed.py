@@ -18,6 +18,7 @@ from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.evidence import table_record
 from discreet.release.summary import summarize_table
 from discreet.tabular.files.formats import check_table_format, render
+from discreet.tabular.files.own import describe_structure
 from discreet.tabular.table import PRIMARY, Table
 from discreet.text import as_json, count
 from discreet.verification.verdict import Audit
@@ -183,6 +184,7 @@ class SuppressedTable:
                 self._verify(atomic.temporary(target), mark, cells)
                 described.append(_describe_file(target, atomic.temporary(target), frame))
             output = described[0] | {"row_map": None} | ({"parts": described[1:]} if split else {})
+            output |= describe_structure(self.table)
             account = self.evidence | {"output": output}
             atomic.temporary(files["record"]).write_text(as_json(table_record(account)) + "\n", encoding="utf-8")
             atomic.temporary(files["evidence"]).write_text(as_json(account) + "\n", encoding="utf-8")

@@ -93,7 +93,7 @@ def tabulate(
     import numpy as np
 
     from discreet.data.dataset import frames_of
-    from discreet.tables.tabulation import Contributions, dimension, tally
+    from discreet.tables.tabulation import Contributions, dimension, leave_out_soles, tally
     from discreet.tabular.breakdown import parse_by
     from discreet.tabular.linking import link
     from discreet.tabular.table import Table
@@ -135,10 +135,13 @@ def tabulate(
     spans = _spans(parts, [one.name for one in dimensions])
     # The largest contributions do not show whether any is negative, and some rules must know.
     negatives = int((given.amount < 0).sum())
+    insides = [[dimensions[axis] for axis in span] for span in spans]
+    views = [replace(given, codes=given.codes[:, span]) for span in spans]
+    tallied = [tally(inside, view, top, complete=complete) for inside, view in zip(insides, views, strict=True)]
+    is_told = holding is None and len(spans) == 1
+    soles = np.concatenate([cells.sole[cells.sole >= 0] for cells in tallied])
     tables = []
-    for span in spans:
-        inside = [dimensions[axis] for axis in span]
-        cells = tally(inside, replace(given, codes=given.codes[:, span]), top, complete=complete)
+    for inside, view, cells in zip(insides, views, tallied, strict=True):
         tables.append(
             Table.of(
                 cells.value,
@@ -148,7 +151,7 @@ def tabulate(
                 tops=cells.tops,
                 asked=cells.asked,
                 sole=cells.sole,
-                others=cells.others,
+                others=None if is_told else leave_out_soles(inside, view, cells, soles),
                 decimals=cells.decimals,
                 response=value,
                 rules={"negatives": negatives} if negatives else {},

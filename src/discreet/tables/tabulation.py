@@ -7,7 +7,7 @@ the number and the largest of its contributions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -128,7 +128,6 @@ class Cells:
     asked: Floats | None
     sole: Ints
     decimals: int | None
-    others: Others | None
 
 
 def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, complete: bool = False) -> Cells:
@@ -179,25 +178,35 @@ def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, co
         None if given.asked is None else np.concatenate([one[4] for one in found])[order],
         np.concatenate([one[5] for one in found])[order],
         decimals,
-        None,
     )
-    if given.holding is not None:
-        # A holding may take part in cells without being alone below them: nothing in the cells tells what it brings.
-        tallied = replace(tallied, others=_leave_out_soles(dimensions, given, tallied, units, keys[order], places))
     return _complete(tallied, keys[order], dimensions, places) if complete else tallied
 
 
-def _leave_out_soles(
-    dimensions: Sequence[Dimension], given: Contributions, cells: Cells, units: NDArray[Any], keys: Ints, places: Places
-) -> Others:
-    """What is left of each cell without the contributions of a holding that is alone in some other cell."""
-    assert given.holding is not None
-    is_sole = np.zeros(int(given.holding.max(initial=0)) + 1, dtype=np.bool_)
-    is_sole[cells.sole[cells.sole >= 0]] = True
+def leave_out_soles(dimensions: Sequence[Dimension], given: Contributions, cells: Cells, soles: Ints) -> Others:
+    """What is left of each cell without each sole contributor who takes part in it and is not alone there.
+
+    A holding may take part in cells without being alone below them, and so may anybody in the cells of a linked table:
+    nothing in the cells tells what they bring.
+
+    Parameters
+    ----------
+    dimensions, given
+        As for `tally`.
+    cells : Cells
+        What it gave.
+    soles : array of int
+        Who is alone in some cell, of this table or of one that is linked to it.
+    """
+    units, _ = _units(given)
+    places = Places([len(one.codes) for one in dimensions], cells.codes)
+    keys = places.keys
+    who = np.arange(len(given.amount)) if given.holding is None else given.holding
+    is_sole = np.zeros(int(who.max(initial=0)) + 1, dtype=np.bool_)
+    is_sole[soles] = True
     top, scale = cells.tops.shape[1], 10.0 ** (cells.decimals or 0)
     found = []
     for rows, key in _views(dimensions, given.codes, places.strides):
-        place, owner = np.searchsorted(keys, key), given.holding[rows]
+        place, owner = np.searchsorted(keys, key), who[rows]
         brought = _merge_holdings(place, owner, units[rows].astype(np.float64), None, None)[2]
         weight = None if given.weight is None else given.weight[rows]
         asked = None if given.asked is None else given.asked[rows]
@@ -322,5 +331,4 @@ def _complete(cells: Cells, keys: Ints, dimensions: Sequence[Dimension], places:
         None if cells.asked is None else spread(cells.asked, 0.0),
         spread(cells.sole, -1),
         cells.decimals,
-        None if cells.others is None else replace(cells.others, cell=keys[cells.others.cell]),
     )

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from discreet.data.attributes import read_attribute
 from discreet.data.checks import itemize
@@ -20,7 +18,6 @@ from discreet.errors import CodesError, InputError, whole
 from discreet.tabular.breakdown import make_hierarchy, parse_by, read_hierarchy, tell_places, text_of
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import TOTAL, Hierarchy
-from discreet.tabular.relations import Relations
 from discreet.text import count as tell
 
 Floats = NDArray[np.float64]
@@ -95,25 +92,6 @@ def read_aggregates(
         np.stack(tops, axis=1) if tops else None,
         tuple(notes),
     )
-
-
-def find_sole(relations: Relations, count: Floats | None) -> NDArray[np.int64] | None:
-    """Who is alone in a cell, as far as counts tell: one who is alone in a total and in a part of it is the same.
-
-    Nothing else is known of who contributes: those who are alone in cells that are no part of each other are taken to
-    be different. None where there are no counts, or where they are weighted.
-    """
-    if count is None or (count % 1).any():
-        return None
-    alone = count == 1
-    total = np.full(len(relations), -1)
-    heads = relations.coefficients < 0
-    total[relations.rows[heads]] = relations.cells[heads]
-    part, above = relations.cells[~heads], total[relations.rows[~heads]]
-    same = (above >= 0) & alone[part] & alone[above]
-    links = csr_array((np.ones(int(same.sum())), (part[same], above[same])), shape=(len(count),) * 2)
-    _, who = connected_components(links, directed=False)
-    return np.where(alone, who, -1).astype(np.int64)
 
 
 def round_values(value: Floats, decimals: Any, where: str, place: Any) -> Floats:

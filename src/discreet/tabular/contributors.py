@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from discreet.tabular.others import Others, leave_out
 from discreet.tabular.table import Table
@@ -16,12 +17,23 @@ Bools = NDArray[np.bool_]
 def sole_contributors(table: Table) -> Ints | None:
     """Who is alone in each cell, −1 where nobody is; None if it is not known.
 
-    Where only numbers of contributors are known, everybody who is alone in a cell is somebody else.
+    Where only numbers of contributors are known, one who is alone in a total and in a part of it is the same. Nothing
+    else tells who contributes: those who are alone in cells that are no part of each other are taken to be different.
+    With weights a count of 1 need not be one contributor, and nothing is known.
     """
     if table.sole is not None:
-        # With weights a count of 1 need not be one contributor, and one contributor need not count 1.
         return table.sole
-    return None if table.count is None else np.where(table.count == 1, np.arange(len(table)), -1)
+    if table.count is None or (table.count % 1).any():
+        return None
+    relations, is_alone = table.relations, table.count == 1
+    total = np.full(len(relations), -1)
+    heads = relations.coefficients < 0
+    total[relations.rows[heads]] = relations.cells[heads]
+    part, above = relations.cells[~heads], total[relations.rows[~heads]]
+    same = (above >= 0) & is_alone[part] & is_alone[above]
+    links = csr_array((np.ones(int(same.sum())), (part[same], above[same])), shape=(len(table),) * 2)
+    _, who = connected_components(links, directed=False)
+    return np.where(is_alone, who, -1).astype(np.int64)
 
 
 def others_of(table: Table, cells: Bools) -> Others:
@@ -65,7 +77,7 @@ def others_of(table: Table, cells: Bools) -> Others:
 
 
 def _above(table: Table, cells: Ints) -> tuple[Ints, Ints]:
-    """Pairs of one of some cells and a cell that it is part of, however far above."""
+    """Pairs of one of some cells and another to which all its contributors contribute, however far above."""
     n, relations = len(table), table.relations
     is_total = relations.coefficients < 0
     totals = np.bincount(relations.rows[is_total], minlength=len(relations))
@@ -73,7 +85,12 @@ def _above(table: Table, cells: Ints) -> tuple[Ints, Ints]:
     total_of[relations.rows[is_total]] = relations.cells[is_total]
     part = ~is_total & (relations.coefficients > 0) & (totals[relations.rows] == 1)
     ones = np.ones(int(part.sum()), dtype=np.int8)
-    step = csr_array((ones, (relations.cells[part], total_of[relations.rows[part]])), shape=(n, n))
+    below, above = relations.cells[part], total_of[relations.rows[part]]
+    step = csr_array((ones, (below, above)), shape=(n, n))
+    if table.count is not None:
+        # Who contributes to a total contributes to a part that as many contribute to.
+        whole = table.count[below] == table.count[above]
+        step = (step + csr_array((ones[whole], (above[whole], below[whole])), shape=(n, n))).tocsr()
     reached = csr_array((np.ones(len(cells), dtype=np.int8), (np.arange(len(cells)), cells)), shape=(len(cells), n))
     fresh, found = reached, []
     while fresh.nnz:

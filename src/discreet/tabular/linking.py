@@ -52,6 +52,7 @@ def link(tables: Sequence[Table]) -> Table:
     rule = np.zeros(len(first), np.int32)
     np.bitwise_or.at(rule, which, np.concatenate([table.rule for table in tables]))
     places = Places([len(one.codes) for one in dimensions], shared)
+    sole = _sole(tables, first, which)
     return Table(
         columns["value"][first],
         relations_of(dimensions, parts, shared, places),
@@ -69,8 +70,8 @@ def link(tables: Sequence[Table]) -> Table:
         count=_optional(tables, "count", first),
         tops=_optional(tables, "tops", first),
         asked=_optional(tables, "asked", first),
-        sole=_optional(tables, "sole", first),
-        others=_others(tables, which),
+        sole=sole,
+        others=None if sole is None else _others(tables, which),
         decimals=None if any(table.decimals is None for table in tables) else max(t.decimals or 0 for t in tables),
         response=tables[0].response,
         rules=tables[0].rules,
@@ -78,6 +79,15 @@ def link(tables: Sequence[Table]) -> Table:
         source="the linked tables",
         frames=tables[0].frames,
     )
+
+
+def _sole(tables: Sequence[Table], first: NDArray[np.int64], which: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Who is alone in each cell; None where the tables do not number their contributors alike, as shared cells show."""
+    held = [table.sole for table in tables if table.sole is not None]
+    if len(held) < len(tables):
+        return None
+    every = np.concatenate(held)
+    return every[first] if np.array_equal(every, every[first][which]) else None
 
 
 def _others(tables: Sequence[Table], which: NDArray[np.int64]) -> Others | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.data.checks import itemize
 from discreet.data.dataset import as_frame, frames_of
 from discreet.errors import InputError
-from discreet.tabular.aggregates import find_sole, read_aggregates, round_values, suggest_decimals
+from discreet.tabular.aggregates import read_aggregates, round_values, suggest_decimals
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.others import Others
 from discreet.tabular.relations import CellsError, Part, Places, Relations, is_inside, name_cell, relations_of, whole
@@ -70,7 +70,7 @@ class Table:
     asked
         The largest contribution of one who asked for protection; None if nobody could.
     sole
-        Who is the only contributor of a cell, as a number; −1 for other cells; None if not known.
+        Who is the only contributor of a cell, as a number; −1 for other cells; None if nothing but counts tells.
     others
         What is left of cells without the contributions of those who are alone in some cell; where it follows from the
         cells themselves, None.
@@ -237,7 +237,7 @@ class Table:
             raise InputError(f"{name}: {error.at(place).removeprefix(f'{name}: ')}") from None
         table.check_sums()
         notes = found.notes if table.decimals is not None else (*found.notes, *suggest_decimals(values))
-        return table.but(sole=find_sole(table.relations, found.count), notes=notes)
+        return table.but(notes=notes)
 
     def __len__(self) -> int:
         return len(self.value)

@@ -52,10 +52,11 @@ def audit(
     Parameters
     ----------
     table : Table or path
-        The table with its levels: of discreet.primary, or a file (.parquet, .csv, .tab, .jj).
+        The table with its levels: of discreet.primary, or a file (.parquet, .csv, .tab, .jj). Or what suppress has
+        published, beside its record: of it the intervals are found, and no level is judged.
     pattern : path, optional
         Which cells are suppressed, where the table does not say: τ-ARGUS's code-value output (.txt or .csv), what
-        suppress has published (.csv or .parquet), or a table file with the same cells.
+        suppress has published (.csv, .xlsx or .parquet), or a table file with the same cells.
     intervals : bool
         Find the exact interval of every suppressed cell, and not just whether the levels are reached.
     secondaries : bool
@@ -91,12 +92,15 @@ def audit(
     from discreet.tabular.files.formats import table_from
     from discreet.tabular.table import PRIMARY
     from discreet.verification.certificate import Certifier
+    from discreet.verification.outside import published_table
     from discreet.verification.pattern import apply_pattern, centre_of
     from discreet.verification.verdict import Audit
 
     tell = progress or silent
     tell("reading", 0.0)
-    held, bare, notes = apply_pattern(table_from(table, meta), None if pattern is None else Path(pattern))
+    public = published_table(Path(table)) if isinstance(table, str | Path) else None
+    given = table_from(table, meta) if public is None else public
+    held, bare, notes = apply_pattern(given, None if pattern is None else Path(pattern))
     tell("checking", 0.0)
     held.check()
     if not held.suppressed.any() and not bare.any() and "words" not in held.rules:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,13 @@ from discreet.data.checks import itemize
 from discreet.data.files import sha256
 from discreet.errors import InputError
 from discreet.tabular.aggregates import read_aggregates
+from discreet.tabular.dimension import Dimension
+from discreet.tabular.files.own import read_structure
 from discreet.tabular.relations import CellsError
 from discreet.tabular.table import SAFE, SECONDARY, Table
 from discreet.text import count
 from discreet.verification.promise import GroupCheck
-from discreet.verification.publication import CELL, SUPPRESSED
+from discreet.verification.publication import CELL, SUPPRESSED, read_public_frame
 
 KIND = "cell-suppression"
 UNSEEN = (
@@ -114,14 +117,16 @@ def check_publication(path: Path, record: Mapping[str, Any], by: Any = None) -> 
     Parameters
     ----------
     path : Path
-        The file, .csv or .parquet.
+        The file, .csv, .xlsx or .parquet.
     record : mapping
         The content of its record.
     by : list of str, optional
-        The dimensions with their hierarchies, as for discreet.tabulate: region@region.hrc. All flat if not given.
+        The dimensions with their hierarchies, as for discreet.tabulate: region@region.hrc. As the record says, if not
+        given; all flat, if it is one of an earlier version.
     """
-    output = record.get("output")
-    output = output if isinstance(output, Mapping) else {}
+    whole = record.get("output")
+    whole = whole if isinstance(whole, Mapping) else {}
+    output, part = _find_file(path, whole)
     faults, notes = [], [UNSEEN]
     if not record.get("verified"):
         faults.append("its own record says that it is partial: some unsafe cells are not protected")
@@ -135,12 +140,14 @@ def check_publication(path: Path, record: Mapping[str, Any], by: Any = None) -> 
     sums: int | None = None
     eliminated: int | None = None
     try:
-        table = _table(frame, values, by)
-    except CellsError as error:
+        table = _table(frame, values, by) if by or "dimensions" not in whole else _described(frame, values, whole, part)
+    except InputError as error:
+        if by and not isinstance(error, CellsError):
+            raise
         faults.append(str(error))
         table = None
     missed = None if table is None else _missed(table)
-    if table is None or (by is None and missed):
+    if table is None or (by is None and "dimensions" not in whole and missed):
         notes.append("sums and elimination were not checked: name the hierarchies by --by, as region@region.hrc")
     else:
         sums = int((np.bincount(table.relations.rows, hidden[table.relations.cells], len(table.relations)) == 0).sum())
@@ -156,13 +163,31 @@ def check_publication(path: Path, record: Mapping[str, Any], by: Any = None) -> 
     return TableVerification(said, frame.height, int(hidden.sum()), tuple(faults), sums, eliminated, tuple(notes))
 
 
+def published_table(path: Path) -> Table | None:
+    """A published table as an attacker holds it, by the record beside it; None if there is no such record.
+
+    Parameters
+    ----------
+    path : Path
+        The file, .csv, .xlsx or .parquet, with `NAME.release.json` beside it.
+    """
+    beside = path.with_name(f"{path.name}.release.json")
+    try:
+        output = json.loads(beside.read_text(encoding="utf-8"))["output"]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
+    if not isinstance(output, Mapping) or "dimensions" not in output:
+        return None
+    frame, values, _ = _read(path)
+    return _described(frame, values, output, None).but(source=path.name)
+
+
 def _read(path: Path) -> tuple[pl.DataFrame, Any, list[str]]:
     """The codes, the values (nan where there is none), and what is wrong with the marks."""
-    try:
-        is_text = path.suffix.lower() == ".csv"
-        frame = pl.read_csv(path, infer_schema=False) if is_text else pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError):
-        raise InputError(f"{path.name}: not a table that suppress has published (.csv or .parquet)") from None
+    read = read_public_frame(path)
+    if read is None:
+        raise InputError(f"{path.name}: not a table that suppress has published (.csv, .xlsx or .parquet)")
+    frame, is_text = read
     names = [name for name in frame.columns if name != SUPPRESSED]
     if len(names) < 2:
         raise InputError(f"{path.name}: not a table that suppress has published: it needs codes and values")
@@ -175,6 +200,40 @@ def _read(path: Path) -> tuple[pl.DataFrame, Any, list[str]]:
     if SUPPRESSED in frame.columns and (frame[SUPPRESSED] != gone).any():
         wrong.append("cells without a value are not those that it says are suppressed")
     return frame.select(names[:-1]), values.fill_null(np.nan).to_numpy(), wrong
+
+
+def _find_file(path: Path, output: Mapping[str, Any]) -> tuple[Mapping[str, Any], int | None]:
+    """What a record says of a file, and which of several linked tables it is; None for the file of all."""
+    parts = output.get("parts")
+    for at, part in enumerate(parts if isinstance(parts, list) else ()):
+        if isinstance(part, Mapping) and part.get("file") == path.name:
+            return part, at
+    return output, None
+
+
+def _described(frame: pl.DataFrame, values: Any, output: Mapping[str, Any], part: int | None) -> Table:
+    """The table with nothing in place of suppressed values, its dimensions as the record describes them."""
+    every, linked = read_structure("the record", output)
+    if part is None:
+        dimensions, parts = every, linked
+    else:
+        if part >= len(linked):
+            raise InputError("the record does not say which of the linked tables it is")
+        span = linked[part]
+        dimensions = tuple(
+            Dimension(every[axis].name, [every[axis].hierarchies[way] for way in ways]) for axis, ways in span
+        )
+        parts = ()
+    if set(frame.columns) != {one.name for one in dimensions}:
+        raise InputError("its columns are not the dimensions that the record names")
+    codes = np.full((frame.height, len(dimensions)), -1, dtype=np.int32)
+    for axis, one in enumerate(dimensions):
+        codes[:, axis] = [one.position.get(code, -1) for code in frame[one.name].cast(pl.String).to_list()]
+    if (codes < 0).any():
+        lost = int((codes < 0).any(axis=1).sum())
+        raise InputError(f"{count(lost, 'cell')} with a code that the record does not have")
+    table = Table.of(values, dimensions=dimensions, codes=codes, parts=parts)
+    return table.but(status=np.where(np.isnan(values), SECONDARY, SAFE).astype(np.uint8))
 
 
 def _table(frame: pl.DataFrame, values: Any, by: Any) -> Table | None:

@@ -17,6 +17,7 @@ from discreet.solvers.highs import LinearProgram, Matrix
 from discreet.solvers.tolerances import PRINTED
 from discreet.tabular.files import codevalue
 from discreet.tabular.files.formats import read_table
+from discreet.tabular.files.own import beside
 from discreet.tabular.table import FIXED, PRIMARY, SAFE, SECONDARY, Table
 from discreet.text import count
 from discreet.verification.publication import check_values, read_publication
@@ -106,7 +107,7 @@ def _status_of(
 
 
 def _is_ours(pattern: Path) -> bool:
-    return pattern.with_suffix(".table.json").exists()
+    return pattern.suffix.lower() == ".csv" and beside(pattern).exists()
 
 
 def _match(table: Table, other: Table, pattern: Path) -> NDArray[np.int64]:

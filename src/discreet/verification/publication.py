@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.checks import itemize
+from discreet.data.files import excel
 from discreet.errors import InputError
 from discreet.tabular.table import Table
 from discreet.text import count
@@ -52,23 +53,39 @@ class Publication:
         return np.array([place.get(codes, -1) for codes in zip(*texts, strict=True)], dtype=np.int64)
 
 
+def read_public_frame(path: Path) -> tuple[pl.DataFrame, bool] | None:
+    """The columns of a published table, and whether marks stand in place of values; None if it cannot be read.
+
+    Parameters
+    ----------
+    path : Path
+        A .csv, .xlsx or .parquet file.
+    """
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".xlsx":
+            return excel.read(path, header=True).frame.select(pl.all().cast(pl.String)), True
+        if suffix == ".csv":
+            return pl.read_csv(path, infer_schema=False), True
+        return (pl.read_parquet(path), False) if suffix == ".parquet" else None
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, InputError):
+        return None
+
+
 def read_publication(path: Path, table: Table) -> Publication | None:
     """Read a file that `suppress` has written of a table with these dimensions; None if it is none.
 
     Parameters
     ----------
     path : Path
-        A .csv or .parquet file.
+        A .csv, .xlsx or .parquet file.
     table : Table
         The table with the dimensions that the file must have: they and one column of values are all of it.
     """
-    if path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
+    read = read_public_frame(path) if path.is_file() else None
+    if read is None:
         return None
-    try:
-        is_text = path.suffix.lower() == ".csv"
-        frame = pl.read_csv(path, infer_schema=False) if is_text else pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError):
-        return None
+    frame = read[0]
     names = [one.name for one in table.dimensions] or [CELL]
     rest = [name for name in frame.columns if name not in names and name != SUPPRESSED]
     if len(rest) != 1 or any(name not in frame.columns for name in names):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.attack.insiders import insiders_of
 from discreet.errors import PromiseNotKept
 from discreet.tabular.table import FIXED, PRIMARY, Table
 from plain_insiders import RULES, PlainInsiders, records, tabulated
@@ -46,6 +47,26 @@ def test_every_method_keeps_the_others_from_every_insider(method: str) -> None:
         assert found.audit.insiders == []
         protected += 1
     assert protected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_linked_tables_know_what_an_insider_of_one_brings_to_the_other(seed: int) -> None:
+    rng, rule = np.random.default_rng(seed), RULES[seed % len(RULES)]
+    frame = records(rng, (3, 3, 2), mean=0.7, holdings=bool(seed % 2))
+    table = tabulated(frame, rule, holdings=bool(seed % 2), parts=[["d0", "d1"], ["d0", "d2"]])
+    plain = PlainInsiders(table, frame, rule)
+    insiders = insiders_of(table)
+    assert insiders is not None
+    asked = {}
+    for who, known in enumerate(insiders.known):
+        found = insiders.asked(who, table.primary)
+        asked[tuple(known.tolist())] = dict(
+            zip(found.cells.tolist(), zip(found.down, found.up, strict=True), strict=True)
+        )
+    assert set(asked) == {tuple(insider.known) for insider in plain.insiders}
+    for insider in plain.insiders:
+        mine = asked[tuple(insider.known)]
+        assert {cell: pytest.approx(levels) for cell, levels in insider.asked.items()} == mine
 
 
 def cheapest(table: Table, plain: PlainInsiders, most_cost: float) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.attack.insiders import insiders_of
 from discreet.attack.levels import UNJUDGED
-from discreet.attack.system import Bools, Floats, Ints
+from discreet.attack.system import Bools, Floats, Ints, unpick
 from discreet.data.attributes import read_attribute
 from discreet.data.checks import itemize
 from discreet.data.dataset import accept
@@ -118,6 +118,9 @@ def suppress_cells(
     tell("guarding", 0.0)
     hidden = np.zeros(len(table), dtype=np.bool_)
     hidden[problem.system.cells] = process.pattern()
+    # A secondary cell that follows by subtraction hides nothing: published, it tells nobody anything new.
+    follow = unpick(table, hidden)
+    hidden[follow[table.status[follow] != PRIMARY]] = False
     if request.protect_secondaries:
         hidden = guard_secondaries(_drop_unprotectable(table, lost), hidden, strict=request.strict, frozen=frozen)
 

@@ -434,7 +434,7 @@ def as_json(table: Table) -> bytes:
         "response": table.response,
         "decimals": table.decimals,
         "dimensions": [_dimension_as_json(one) for one in table.dimensions],
-        "parts": [[[axis, list(ways)] for axis, ways in part] for part in table.parts],
+        "parts": _list_parts(table),
         "rules": dict(table.rules),
         "notes": list(table.notes),
     }
@@ -465,6 +465,35 @@ def _dimension_as_json(dimension: Dimension) -> dict[str, Any]:
             for one in dimension.hierarchies
         ],
     }
+
+
+def describe_structure(table: Table) -> dict[str, Any]:
+    """How the codes of a published table add up, as its record says it: nothing that the codes do not tell."""
+    if not table.dimensions:
+        return {}
+    said: dict[str, Any] = {
+        "dimensions": [
+            {
+                "name": one.name,
+                "hierarchies": [{"codes": list(way.codes), "parents": way.parents.tolist()} for way in one.hierarchies],
+            }
+            for one in table.dimensions
+        ]
+    }
+    return said | ({"linked": _list_parts(table)} if len(table.parts) > 1 else {})
+
+
+def read_structure(name: str, said: Mapping[str, Any]) -> tuple[tuple[Dimension, ...], tuple[Part, ...]]:
+    """The dimensions and linked tables that a record of this name describes; none where it is of an earlier version."""
+    try:
+        dimensions = tuple(_dimension(one) for one in said.get("dimensions", ()))
+        return dimensions, _parts(said.get("linked", ()), dimensions)
+    except (InputError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+        raise InputError(f"{name}: the dimensions of the table are incomplete or contradict themselves") from None
+
+
+def _list_parts(table: Table) -> list[Any]:
+    return [[[axis, list(ways)] for axis, ways in part] for part in table.parts]
 
 
 def _to_plain(held: Any) -> Any:
