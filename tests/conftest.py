@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# No test asserts a time, and the first example of a test may have to compile a kernel.
-settings.register_profile("discreet", settings(), deadline=None)
+# No test asserts a time, and the first example of a test may have to compile a kernel. Every run draws other examples:
+# few at a time are many in the end, and the campaign tries at length.
+settings.register_profile("discreet", settings(), deadline=None, max_examples=40)
 settings.load_profile("discreet")
 
 ROOT = Path(__file__).resolve().parents[1]

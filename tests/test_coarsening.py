@@ -74,7 +74,7 @@ def test_bands_begin_at_zero_and_keep_their_order(values: list[float], how: str,
     assert fine.kind == "numeric"
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=30), st.booleans(), st.data())
 def test_the_loss_is_that_of_the_means_of_coarse_values(
     pairs: list[tuple[int, int]], numeric: bool, data: st.DataObject

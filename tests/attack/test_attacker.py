@@ -24,7 +24,7 @@ from plain_attacker import Case, Floats, Ints, case, close, extremes, protected
 from random_tables import random_table
 
 WAYS: tuple[dict[str, Any], ...] = ({}, {"certificate": True}, {"strict": True}, {"intervals": True})
-BLOCKS = [range(start, start + 40) for start in range(0, 320, 40)]
+BLOCKS = [range(start, start + 40) for start in range(0, 120, 40)]
 
 
 def agree(one: Case, down: Floats, up: Floats) -> bool:
@@ -116,7 +116,7 @@ def test_every_kind_of_audit_says_what_the_plain_intervals_say(seeds: range) -> 
         assert judged_alike(one, one.table, strict=not how["strict"], certificate=not how["certificate"]), seed
 
 
-@pytest.mark.parametrize("seeds", BLOCKS[:4], ids=str)
+@pytest.mark.parametrize("seeds", BLOCKS[:2], ids=str)
 def test_flows_and_linear_programs_say_the_same(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     without_networks(monkeypatch)
     for seed in seeds:
@@ -126,7 +126,7 @@ def test_flows_and_linear_programs_say_the_same(seeds: range, monkeypatch: pytes
         assert judged_alike(one, one.table, certificate=bool(seed & 1)), seed
 
 
-@pytest.mark.parametrize("seeds", BLOCKS[4:], ids=str)
+@pytest.mark.parametrize("seeds", BLOCKS[2:], ids=str)
 def test_relations_alone_say_what_dimensions_say(seeds: range, tmp_path: Path) -> None:
     for seed in seeds:
         one = case(seed)
@@ -157,7 +157,7 @@ def test_relations_may_weigh_cells(seeds: range) -> None:
         assert agree(one, found.down, found.up), seed
 
 
-@pytest.mark.parametrize("seeds", BLOCKS[:3], ids=str)
+@pytest.mark.parametrize("seeds", BLOCKS[1:], ids=str)
 def test_solutions_obey_relations_and_bounds_and_prove_what_is_claimed(seeds: range) -> None:
     for seed in seeds:
         one = case(seed)
@@ -248,7 +248,7 @@ def test_whole_stretches_never_leave_the_bounds() -> None:
     assert proofs.up.tolist() == [137_365_526.0] * 2
 
 
-@pytest.mark.parametrize("seeds", BLOCKS[:6], ids=str)
+@pytest.mark.parametrize("seeds", BLOCKS[:2], ids=str)
 def test_interior_points_say_the_same(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     without_networks(monkeypatch)
     monkeypatch.setattr(programming, "LARGE", 1)

@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -161,26 +160,35 @@ def test_a_release_that_breaks_its_promise_is_refused(
 DISCREET = [sys.executable, "-m", "discreet"]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "xlsx", "sav", "dta"])
-def test_a_full_disk_leaves_the_old_file_and_no_trace(survey: Path, tmp_path: Path, suffix: str) -> None:
-    out = tmp_path / f"out.{suffix}"
-    out.write_text("old")
+# All formats in one process that has a small disk.
+FULL = """
+import resource, signal, sys
+from discreet.cli.app import run
 
-    def small_disk() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+source, *outs, options = sys.argv[1:]
+for out in outs:
+    print(run(["protect", source, "-o", out, *options.split()]))
+"""
 
+
+def test_a_full_disk_leaves_the_old_file_and_no_trace(survey: Path, tmp_path: Path) -> None:
+    outs = [tmp_path / f"out.{suffix}" for suffix in ("csv", "parquet", "arrow", "xlsx", "sav", "dta")]
+    for out in outs:
+        out.write_text("old")
+    options = ["--k", "5", *ROLES, "--force", "--method", "mdav"]
     done = subprocess.run(
-        [*DISCREET, "protect", str(survey), "-o", str(out), "--k", "5", *ROLES, "--force", "--method", "mdav"],
-        preexec_fn=small_disk,
+        [sys.executable, "-c", FULL, str(survey), *map(str, outs), " ".join(options)],
         capture_output=True,
         text=True,
         env={**os.environ, "NUMBA_CACHE_DIR": "", "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    assert done.returncode == 2, done.stderr
-    assert re.search(r"out\.\w+ (could not|cannot) be written", done.stderr), done.stderr
-    assert out.read_text() == "old"
-    assert sorted(tmp_path.iterdir()) == sorted([survey, out])
+    assert done.stdout.split() == ["2"] * len(outs), done.stderr
+    for out in outs:
+        assert re.search(rf"{re.escape(out.name)} (could not|cannot) be written", done.stderr), done.stderr
+        assert out.read_text() == "old"
+    assert sorted(tmp_path.iterdir()) == sorted([survey, *outs])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

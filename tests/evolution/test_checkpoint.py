@@ -48,7 +48,7 @@ VALUES = st.one_of(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=6))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_state_comes_back_to_the_bit(tmp_path: Path, state: State) -> None:
     path = tmp_path / "run.npz"
     save(path, state, SIGNATURE)
@@ -121,7 +121,7 @@ def test_every_changed_byte_is_found_or_harmless(content: bytes, tmp_path: Path)
 
 
 @given(st.integers(0))
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_torn_file_is_damaged(content: bytes, tmp_path: Path, length: int) -> None:
     path = tmp_path / "run.npz"
     path.write_bytes(content[: length % len(content)])

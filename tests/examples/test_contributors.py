@@ -104,7 +104,7 @@ def test_no_cell_is_piled_up_at_the_edge_of_the_rule() -> None:
     assert (ratio < 0.151).mean() < 0.02  # type: ignore[operator]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.integers(2, 12), st.booleans()), min_size=2, max_size=4),
     st.floats(0, 1),

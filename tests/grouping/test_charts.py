@@ -64,7 +64,7 @@ def test_charts_of_little_are_drawn() -> None:
     drawn(front_chart([{"k": 3, "il": 0.0, "dr": 0.0, "groups": []}], {"all": {"il": 0.0, "dr": 0.0}}))
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     st.lists(
         st.tuples(st.text("abc ", min_size=1, max_size=24), st.floats(0, WIDTH), st.floats(0, HEIGHT)), max_size=14

@@ -58,7 +58,7 @@ def numbers(seed: int, n: int, d: int) -> pl.DataFrame:
     st.booleans(),
     st.sampled_from([0, 10_000_000]),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_figures_are_those_of_the_release(
     frame: pl.DataFrame, k: int, group: list[int], choices: Choices, missing: str, strata: bool, memory: int
 ) -> None:

@@ -1,6 +1,7 @@
 """Boxes are solutions of the relations and prove what they are said to prove; none of an enumeration is better."""
 
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -117,7 +118,7 @@ def enumerate_boxes(case: Cube, cell: int) -> tuple[float, float]:
             place = [
                 p[0] if flip else int(c) for p, flip, c in zip(partners, flips, case.grid.codes[cell], strict=True)
             ]
-            factor = int(np.prod([p[1] for p, flip in zip(partners, flips, strict=True) if flip]))
+            factor = prod(p[1] for p, flip in zip(partners, flips, strict=True) if flip)
             corner = case.grid.lookup[int(np.dot(place, case.grid.strides))]
             room = (case.hi[corner], -case.lo[corner])
             if corner < 0 or not case.hidden[corner]:
@@ -140,13 +141,13 @@ cubes = st.builds(
 )
 
 
-def some(case: Cube, seed: int, most: int = 25) -> Ints:
+def some(case: Cube, seed: int, most: int = 12) -> Ints:
     n = len(case.grid.codes)
     return np.random.default_rng(seed).permutation(n)[:most].astype(np.int64)
 
 
 @given(cubes, st.integers(0, 2**32), st.sampled_from([0.0, 2.0, np.inf]), st.sampled_from([0.0, 3.0, np.inf]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_as_far_as_the_best_box_of_an_enumeration(case: Cube, seed: int, above: float, below: float) -> None:
     targets = some(case, seed)
     up, down, partners = case.search(targets, np.full(targets.size, above), np.full(targets.size, below))
@@ -158,7 +159,7 @@ def test_as_far_as_the_best_box_of_an_enumeration(case: Cube, seed: int, above: 
 
 
 @given(cubes, st.integers(0, 2**32), st.sampled_from([2.0, np.inf]), st.sampled_from([1, 5, 10**9]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_every_box_is_a_solution_within_the_bounds(case: Cube, seed: int, level: float, budget: int) -> None:
     relations = case.relations()
     targets = some(case, seed)
@@ -296,7 +297,7 @@ def test_every_box_proves_what_it_is_said_to_prove(rng: np.random.Generator) -> 
         assert (room >= np.abs(move) * (1 - 1e-9)).all()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(24))
 def test_the_cells_of_a_box_alone_can_make_the_moves_it_is_said_to_prove(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = tree_table(rng, 4)

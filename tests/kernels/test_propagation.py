@@ -72,7 +72,7 @@ systems = st.builds(
 
 
 @given(systems, st.sampled_from([0, 1, 2, 1000]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_solution_is_cut_off(case: System, rounds: int) -> None:
     lo, hi = case.tightened(rounds)
     least, most = case.extremes()
@@ -83,7 +83,7 @@ def test_no_solution_is_cut_off(case: System, rounds: int) -> None:
 
 
 @given(systems)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_one_relation_gives_the_true_bounds(case: System) -> None:
     case = case._replace(matrix=case.matrix[:1])
     lo, hi = case.tightened(1)
@@ -93,7 +93,7 @@ def test_one_relation_gives_the_true_bounds(case: System) -> None:
 
 
 @given(systems)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_at_the_end_no_single_relation_says_more(case: System) -> None:
     lo, hi = case.tightened(100_000)
     for row in case.matrix:
@@ -131,7 +131,7 @@ def test_a_small_rest_beside_a_huge_term_keeps_its_digits() -> None:
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1.0, 1e9]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_table_that_just_fits_its_bounds_still_fits(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
     rows, columns = rng.integers(2, 12, 2)

@@ -46,7 +46,7 @@ def systems(draw: st.DrawFn) -> tuple[Relations, int, set[int]]:
 
 
 @given(systems(), st.sampled_from([np.int32, np.int64]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_same_cells_as_by_plain_elimination(system: tuple[Relations, int, set[int]], index: DTypeLike) -> None:
     relations, n, hidden = system
     mask = np.array([cell in hidden for cell in range(n)])

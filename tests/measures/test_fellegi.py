@@ -53,7 +53,7 @@ def blurred(n: int, attributes: int, levels: int, share: float, seed: int) -> tu
 
 
 @given(st.integers(2, 40), st.integers(1, 20), st.integers(1, 10), st.floats(0, 1), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_links_equal_the_formula(n: int, attributes: int, levels: int, share: float, seed: int) -> None:
     x, y = blurred(n, attributes, levels, share, seed)
     result = probabilistic_linkage(x, y)

@@ -25,7 +25,7 @@ def below(rows: list[Any], k: int) -> int:
     return sum(size for size in Counter(rows).values() if size < k)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=40))
 def test_counts_and_risk_are_those_of_a_plain_count(rows: list[tuple[int | None, ...]]) -> None:
     frame = pl.DataFrame(rows, schema=["a", "b", "c"], orient="row")

@@ -55,7 +55,7 @@ def releases(draw: st.DrawFn) -> tuple[Floats, Floats, int]:
 
 
 @given(releases(), st.sampled_from([1, 2]), st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_equals_the_formula_both_ways_and_in_any_order(
     release: tuple[Floats, Floats, int], nearest: int, seed: int
 ) -> None:
@@ -193,7 +193,7 @@ def test_what_cannot_be_linked_is_refused_in_words(call: Callable[[Floats], obje
 
 
 @given(st.integers(2, 40), st.integers(0, 2**32), st.sampled_from([1, 2]), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_categories_are_linked_as_their_indicators(count: int, seed: int, nearest: int, gaps: bool) -> None:
     rng = np.random.default_rng(seed)
     shares = np.array([0.5, 0.3, 0.2])

@@ -15,7 +15,7 @@ from discreet.errors import InputError
 from discreet.measures.choices import ALL, FAST
 from random_frames import ORDER, ROLES, frames
 
-SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TYPES: dict[str, Any] = {"quasi": ROLES["quasi"], "ordinal": {"size": ORDER}}
 
 

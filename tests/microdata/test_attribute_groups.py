@@ -20,7 +20,7 @@ from discreet.release.evidence import record, schema
 from discreet.release.release import Release
 from random_frames import ORDER, ROLES, frames
 
-SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 QUASI = ROLES["quasi"]
 X = np.random.default_rng(5).normal(size=(90, 4)) * [1, 100, 0.01, 7] + 3
 FRAME = pl.DataFrame(X, schema=["a", "b", "c", "d"])

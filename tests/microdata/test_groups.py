@@ -42,7 +42,7 @@ def cases(draw: st.DrawFn) -> tuple[Floats, int]:
 
 @pytest.mark.parametrize("method", AT_MOST_2K + ANY_SIZE, ids=repr)
 @given(case=cases())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_groups_have_the_sizes_promised(method: Construction, case: tuple[Floats, int]) -> None:
     points, k = case
     if isinstance(method, Univariate):
@@ -60,7 +60,7 @@ def test_groups_have_the_sizes_promised(method: Construction, case: tuple[Floats
 
 
 @given(case=cases())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_tour_through_the_groups_of_mdav_is_never_worse_than_mdav(case: tuple[Floats, int]) -> None:
     points, k = case
     tour = within_sse(points, Tour(order="mdav").assign(points, k, Run()))
@@ -69,7 +69,7 @@ def test_a_tour_through_the_groups_of_mdav_is_never_worse_than_mdav(case: tuple[
 
 
 @given(case=cases())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_on_one_attribute_nothing_beats_univariate(case: tuple[Floats, int]) -> None:
     points, k = np.ascontiguousarray(case[0][:, :1]), case[1]
     best = within_sse(points, Univariate().assign(points, k, Run()))

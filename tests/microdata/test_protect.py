@@ -21,7 +21,7 @@ from discreet.errors import InputError
 from discreet.release.release import Release
 from random_frames import ORDER, ROLES, frames
 
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 QUASI = ROLES["quasi"]
 
 

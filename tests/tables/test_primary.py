@@ -41,7 +41,7 @@ def unsafe(table: Table) -> set[tuple[str, ...]]:
     return {codes[cell] for cell in table.primary}
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     tables(weights=True, most=3),
     st.fixed_dictionaries(

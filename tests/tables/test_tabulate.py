@@ -101,7 +101,7 @@ def agree(table: Table, dimensions: tuple[Dimension, ...], given: Contributions,
     assert len(set(owners.values())) == len(owners)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     generators,
     st.fixed_dictionaries({"hierarchical": st.booleans(), "second": st.booleans()}),

@@ -57,7 +57,7 @@ def parts_of(rng: np.random.Generator, **wanted: bool) -> list[Table]:
     ]
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(generators, st.booleans(), st.booleans())
 def test_cells_and_relations_are_those_of_the_tables_each_once(
     rng: np.random.Generator, hierarchical: bool, second: bool
@@ -76,7 +76,7 @@ def test_cells_and_relations_are_those_of_the_tables_each_once(
     linked.check()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(generators, st.booleans(), st.booleans())
 def test_implied_relations_follow_from_the_others(rng: np.random.Generator, hierarchical: bool, second: bool) -> None:
     linked = random_table(rng, 3, linked=True, hierarchical=hierarchical, second=second, zeros=0.5)

@@ -74,13 +74,13 @@ def rank(matrix: np.ndarray) -> int:
     return int(np.linalg.matrix_rank(matrix)) if matrix.size else 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tables())
 def test_relations_are_all_sums_of_a_brute_force_construction(table: Table) -> None:
     assert Counter(equations(table)) == plain_equations(table)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(tables(weights=True))
 def test_every_relation_is_satisfied(table: Table) -> None:
     table.check()
@@ -88,7 +88,7 @@ def test_every_relation_is_satisfied(table: Table) -> None:
     assert (missed <= 1e-9 * max(1.0, float(np.abs(table.value).max()))).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tables(most=3))
 def test_implied_relations_follow_from_the_others(table: Table) -> None:
     matrix = table.relations.matrix.toarray()
@@ -96,7 +96,7 @@ def test_implied_relations_follow_from_the_others(table: Table) -> None:
     assert rank(matrix[~table.relations.implied]) == rank(matrix)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(generators, st.booleans(), st.booleans())
 def test_implied_relations_follow_also_where_the_table_does_not_go_down_to_the_base_codes(
     rng: np.random.Generator, hierarchical: bool, second: bool
@@ -109,7 +109,7 @@ def test_implied_relations_follow_also_where_the_table_does_not_go_down_to_the_b
     assert rank(matrix[~table.relations.implied]) == rank(matrix)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(generators, st.booleans(), st.integers(2, 4))
 def test_without_implied_relations_a_full_table_has_no_relation_too_many(
     rng: np.random.Generator, hierarchical: bool, dims: int

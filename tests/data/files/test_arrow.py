@@ -65,7 +65,7 @@ def test_pandas_reads_the_same(tmp_path: Path, name: str) -> None:
     assert seen["money"].tolist()[2] == Decimal("-2.25")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(
@@ -166,7 +166,7 @@ def test_damaged_files_are_refused_without_internals(tmp_path: Path, name: str, 
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(FORMATS), st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=8))
 def test_a_damaged_file_is_read_or_refused_but_never_breaks(
     tmp_path: Path, name: str, where: float, bad: bytes

@@ -199,7 +199,7 @@ class TestPlaces:
         assert source.line(2) == 4
         assert "1 blank lines read as missing values" in " ".join(source.notes)
 
-    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.lists(st.tuples(TEXT | AWKWARD, TEXT | AWKWARD), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"]))
     def test_lines_are_those_of_an_independent_reader(
         self, file: Path, rows: list[tuple[str, str]], newline: str
@@ -222,7 +222,7 @@ class TestValues:
         assert rows_of(source) == [("NA", " x ", "007"), ("null", None, None), ("1e5", '5" pipe', 'say "hi"')]
         assert set(source.frame.dtypes) == {pl.String}
 
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         rows=st.lists(st.lists(TEXT | AWKWARD, min_size=2, max_size=2), min_size=1, max_size=6),
         delimiter=st.sampled_from(",;\t|"),
@@ -242,7 +242,7 @@ class TestValues:
         source = delimited.read(put(file, buffer.getvalue()), delimiter=delimiter, header=True)
         assert rows_of(source) == [tuple(value or None for value in row) for row in rows]
 
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         names=st.lists((TEXT | AWKWARD).filter(lambda name: bool(name.strip())), min_size=1, max_size=4, unique=True),
         delimiter=st.sampled_from(",;\t|"),
@@ -274,7 +274,7 @@ class TestValues:
         independent = list(csv.reader(io.StringIO(file.read_bytes().decode(encoding), newline=""), delimiter=delimiter))
         assert independent[int(header) :] == [[cell or "" for cell in row] for row in rows]
 
-    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8), st.sampled_from(".,"))
     def test_floats_read_back_the_same(self, file: Path, values: list[float], decimal: str) -> None:
         delimiter = ";" if decimal == "," else ","
@@ -416,7 +416,7 @@ class TestRefusals:
         assert CANARY not in repr(delimited.read(put(file, f"id,name\n1,{CANARY}\n2,x\n")))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=40) | st.text('",;|\t\r\n ab1.,é', max_size=40).map(str.encode))
 def test_any_bytes_are_read_or_refused(file: Path, content: bytes) -> None:
     put(file, content)

@@ -102,7 +102,7 @@ graphs = st.builds(
 
 
 @given(graphs, st.sampled_from([1, -1]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_amounts_are_those_of_other_solvers(system: Graph, side: int) -> None:
     n = system.tail.size
     amounts = system.amounts(np.arange(n), side, np.full(n, np.inf))
@@ -113,7 +113,7 @@ def test_amounts_are_those_of_other_solvers(system: Graph, side: int) -> None:
 
 
 @given(graphs, st.sampled_from([1, -1]), st.sampled_from([0.0, 1.0, 5.0, np.inf]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_circulation_is_one_and_moves_the_cell_by_the_amount(system: Graph, side: int, limit: float) -> None:
     n = system.tail.size
     relations = system.relations()
@@ -168,7 +168,7 @@ def test_capacities_within_the_tolerance_count_as_none() -> None:
     assert system.amounts(np.array([0]), -1, np.array([np.inf])).tolist() == [0.0]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rng=generators)
 def test_a_shortfall_is_a_least_cut(rng: np.random.Generator) -> None:
     nodes, n = int(rng.integers(2, 8)), int(rng.integers(2, 20))
@@ -232,7 +232,7 @@ def arcs(matrix: NDArray[np.float64]) -> bool:
     return bool(((matrix > 0).sum(axis=0) <= 1).all() and ((matrix < 0).sum(axis=0) <= 1).all())
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(
     st.integers(1, 6).flatmap(
         lambda rows: st.lists(

@@ -112,7 +112,7 @@ def test_the_costs_of_blocks_are_those_of_their_groups(case: tuple[Floats, int],
 
 
 @given(cases(), st.sampled_from([0.0, 0.5, 8.0]), st.sampled_from([0.0, 0.02, 3.0]), SEEDS)
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_a_block_gets_no_worse_and_nothing_else_changes(
     case: tuple[Floats, int], effort: float, heat: float, seed: int
 ) -> None:

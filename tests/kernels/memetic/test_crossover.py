@@ -43,7 +43,7 @@ def cost_of(points: Floats, labels: Ints, groups: list[int]) -> float:
 
 
 @given(cases(), st.integers(0, 40), SEEDS)
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_a_child_is_the_best_of_both_in_every_component(case: tuple[Floats, int], steps: int, seed: int) -> None:
     points, k = case
     mother = any_partition(len(points), k, seed)

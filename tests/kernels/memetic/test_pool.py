@@ -52,7 +52,7 @@ def test_one_without_room_takes_none() -> None:
 
 
 @given(st.integers(2, 5), st.sampled_from(["scattered", "crowded"]), SEEDS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_what_the_steps_form_is_noted_at_its_cost(k: int, kind: str, seed: int) -> None:
     points: Floats = cloud(60, 3, kind, seed)
     start = any_partition(60, k, seed)

@@ -52,7 +52,7 @@ def test_slots_hold_the_partition_and_their_costs_are_the_sse(case: tuple[Floats
 
 
 @given(cases(), st.sampled_from([0.0, 1e-3, 0.1, 2.0, 1e9]), st.integers(1, 300), SEEDS)
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_the_partition_stays_valid_at_any_temperature(
     case: tuple[Floats, int], temperature: float, steps: int, seed: int
 ) -> None:
@@ -65,7 +65,7 @@ def test_the_partition_stays_valid_at_any_temperature(
 
 
 @given(cases(), SEEDS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_at_temperature_0_no_step_makes_it_worse(case: tuple[Floats, int], seed: int) -> None:
     points, k = case
     groups, rng, lists = slotted(any_partition(len(points), k, seed), k), seeded(seed, 0), near(points)

@@ -29,7 +29,7 @@ def crowded(draw: st.DrawFn, largest: int = 400) -> tuple[Floats, int]:
 
 
 @given(crowded())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_mdav(case: tuple[Floats, int]) -> None:
     points, k = case
     np.testing.assert_array_equal(mdav(points, k, False, quiet), plain.mdav(points, k))
@@ -42,7 +42,7 @@ def test_mdav_on_scattered_points(d: int) -> None:
 
 
 @given(crowded(largest=40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_md(case: tuple[Floats, int]) -> None:
     points, k = case
     np.testing.assert_array_equal(md(points, k, quiet), plain.md(points, k))
@@ -54,7 +54,7 @@ def test_md_on_scattered_points() -> None:
 
 
 @given(crowded(largest=60), st.sampled_from([0.0, 0.2, 1.0, 1.5]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_vmdav(case: tuple[Floats, int], gamma: float) -> None:
     points, k = case
     np.testing.assert_array_equal(vmdav(points, k, gamma, quiet), plain.vmdav(points, k, gamma))

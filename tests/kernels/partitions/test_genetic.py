@@ -45,7 +45,7 @@ def test_all_partitions_can_be_drawn() -> None:
 
 
 @given(st.integers(2, 4), st.integers(0, 15), st.integers(1, 4), SEEDS)
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_an_evaluation_is_the_sse_of_a_k_partition_and_infinite_otherwise(
     k: int, extra: int, d: int, seed: int
 ) -> None:

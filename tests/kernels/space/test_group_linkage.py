@@ -17,7 +17,7 @@ from discreet.measures.linkage import distance_linkage
     st.sampled_from([0, 2, 4]),
     st.sampled_from([1, 2]),
 )
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_chances_are_those_of_the_points(seed: int, n: int, widths: list[int], levels: int, nearest: int) -> None:
     rng = np.random.default_rng(seed)
     d = sum(widths)

@@ -23,7 +23,7 @@ def brute_force(points: Floats, record: int, width: int) -> list[float]:
 
 
 @given(st.integers(2, 60), st.integers(1, 4), st.sampled_from(KINDS), st.integers(0, 2**32), st.data())
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_lists_are_the_nearest_places(n: int, d: int, kind: str, seed: int, data: st.DataObject) -> None:
     points = cloud(n, d, kind, seed)
     width = data.draw(st.integers(1, n - 1))

@@ -35,7 +35,7 @@ def begun(points: Floats, k: int, run: Run | None = None, epochs: int = 0) -> Bl
 
 @pytest.mark.usefixtures("small")
 @given(case=cases(300), seed=SEEDS, with_start=st.booleans())
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_at_every_moment_the_partition_is_whole_and_costs_what_it_says(
     case: tuple[Floats, int], seed: int, with_start: bool
 ) -> None:

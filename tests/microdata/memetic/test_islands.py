@@ -170,7 +170,7 @@ def test_a_memory_that_is_nearly_full_is_emptied(monkeypatch: pytest.MonkeyPatch
 
 
 @given(cases(), SEEDS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_putting_a_region_together_anew_is_never_worse(case: tuple[Floats, int], seed: int) -> None:
     points, k = case
     labels = any_partition(len(points), k, seed)

@@ -29,7 +29,7 @@ BLOCKS = Memetic(large=1)
 
 @pytest.mark.parametrize("method", [ISLANDS, BLOCKS], ids=["islands", "blocks"])
 @given(case=cases(), seed=SEEDS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_every_partition_on_the_way_is_valid_and_costs_what_it_says(
     method: Memetic, case: tuple[Floats, int], seed: int
 ) -> None:
@@ -48,7 +48,7 @@ def test_every_partition_on_the_way_is_valid_and_costs_what_it_says(
 
 
 @given(cases(), SEEDS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_it_is_never_worse_than_the_constructions(case: tuple[Floats, int], seed: int) -> None:
     points, k = case
     process = ISLANDS.search(points, k, Run(seed=seed))

@@ -33,7 +33,7 @@ def cases(draw: st.DrawFn) -> tuple[Floats, int]:
 
 
 @given(cases(), st.integers(0, 200), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_groups_have_exactly_k_records_but_for_the_last(
     case: tuple[Floats, int], number: int, crossover: float, mutation: float, seed: int
 ) -> None:
@@ -50,7 +50,7 @@ def test_groups_have_exactly_k_records_but_for_the_last(
 
 
 @given(cases(), st.integers(0, 2**32))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_more_epochs_never_cost_more(case: tuple[Floats, int], seed: int) -> None:
     points, k = case
     # With one dome the epochs of a longer run begin with those of a shorter one.

@@ -51,7 +51,7 @@ def cases(draw: st.DrawFn) -> tuple[Floats, int]:
 
 
 @given(cases(), st.floats(0, 1), st.floats(0, 1), st.booleans(), st.integers(0, 2**32))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_answer_is_a_k_partition_that_costs_what_it_says(
     case: tuple[Floats, int], crossover: float, mutation: float, elite: bool, seed: int
 ) -> None:
@@ -72,7 +72,7 @@ def test_the_answer_is_a_k_partition_that_costs_what_it_says(
 
 
 @given(cases(), st.booleans(), st.integers(0, 2**32))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_the_answer_is_never_worse_than_the_start(case: tuple[Floats, int], elite: bool, seed: int) -> None:
     points, k = case
     start = mdav(points, k, False, lambda _: None)

@@ -39,7 +39,7 @@ def cases(draw: st.DrawFn) -> tuple[Floats, int]:
 
 
 @given(cases(), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_groups_have_k_to_2k_less_1_records(
     case: tuple[Floats, int], crossover: float, mutation: float, seed: int
 ) -> None:

@@ -53,7 +53,7 @@ def cases(draw: st.DrawFn) -> tuple[Floats, int]:
 
 
 @given(cases(), st.sampled_from(list(HEURISTICS)), st.integers(2, 9), st.integers(0, 2**32))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_it_is_never_worse_than_the_heuristic(case: tuple[Floats, int], heuristic: str, width: int, seed: int) -> None:
     points, k = case
     before = points.copy()

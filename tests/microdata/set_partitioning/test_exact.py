@@ -49,7 +49,7 @@ cases = st.tuples(
 ).map(lambda case: (case[0], np.array(case[1], float)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(cases)
 def test_exact_and_exhaustive_find_the_optimum_and_no_bound_is_above_it(case: tuple[int, Floats]) -> None:
     k, points = case

@@ -44,7 +44,7 @@ def _assert_moves(problem: Problem, moves: Floats, cell: int, amount: float) -> 
 
 
 @given(tables(most=5), st.sampled_from([0.0, 0.5]), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_moves_of_a_part_are_moves_of_the_whole_and_no_cheaper(table: Table, worth: float, seed: int) -> None:
     problem = _problem(table)
     if problem is None:

@@ -86,7 +86,7 @@ def same(one: Table, other: Table, names: tuple[str, ...]) -> None:
         assert mine is None or np.array_equal(mine, theirs), name
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(table=tables(), suffix=st.sampled_from([".parquet", ".csv"]))
 def test_our_own_files_keep_everything(tmp_path: Path, table: Table, suffix: str) -> None:
     back = read_table(written(table, tmp_path / f"a{suffix}"))
@@ -97,7 +97,7 @@ def test_our_own_files_keep_everything(tmp_path: Path, table: Table, suffix: str
     assert (back.relations.matrix != table.relations.matrix).nnz == 0
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(table=tables())
 def test_tab_files_keep_all_but_bounds(tmp_path: Path, table: Table) -> None:
     back = read_table(written(table, tmp_path / "a.tab"))
@@ -135,7 +135,7 @@ def test_the_same_table_makes_the_same_files(tmp_path: Path, suffix: str) -> Non
 
 
 @pytest.mark.parametrize("suffix", [".jj", ".jj.gz", ".parquet", ".csv", ".tab"])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(data=st.data())
 def test_whatever_is_changed_is_read_or_refused_in_our_words(tmp_path: Path, suffix: str, data: st.DataObject) -> None:
     files = render(small(), tmp_path / f"a{suffix}")

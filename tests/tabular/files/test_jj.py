@@ -171,7 +171,7 @@ def test_a_damaged_compressed_file_is_refused(tmp_path: Path) -> None:
         assert "damaged or cut off" in refused(tmp_path / "a.jj.gz", broken)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(at=st.integers(0, len(TINY) - 1), new=st.text("0123456789.,-:() sumzxe\n", max_size=3), cut=st.integers(0, 3))
 def test_whatever_is_changed_is_read_or_refused_in_our_words(tmp_path: Path, at: int, new: str, cut: int) -> None:
     path = put(tmp_path / "a.jj", TINY[:at] + new + TINY[at + cut :])

@@ -27,7 +27,7 @@ KINDS = {
     "cube": ([2, 2, 2], {}),
     "cross": ([4, 2], {"hierarchical": True, "second": True}),
 }
-FREE = 9
+FREE = 7
 
 
 def small_problem(rng: np.random.Generator, kind: str) -> Problem:

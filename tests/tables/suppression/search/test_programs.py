@@ -42,7 +42,7 @@ def begun(pattern: LinearProgramPattern, seed: int = 1) -> LinearProgramSearch:
 
 
 @given(table=tables(most=4), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_a_rebuild_is_never_costlier_and_leaves_nothing_open(table: Table, seed: int) -> None:
     problem = problem_of(primary(table, p=15, threshold=2))
     pattern = LinearProgramPattern(problem)
@@ -59,18 +59,18 @@ def test_a_rebuild_is_never_costlier_and_leaves_nothing_open(table: Table, seed:
 
 
 @pytest.mark.parametrize("sizes", [SIZE_CLASSES, LATTICE, LARGE], ids=["programs", "lattice", "large"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_search_has_a_safe_answer_at_every_step(seed: int, sizes: object) -> None:
     problem = cube(seed)
     ends = []
-    for _ in range(2):
+    for again in (False, True):
         search = begun(LinearProgramPattern(problem, sizes), seed)  # type: ignore[arg-type]
         cost = np.inf
         for _, _ in zip(range(60), search.epochs(), strict=False):
             assert search.cost <= cost
             cost = search.cost
             assert problem.cost(search.answer()) == pytest.approx(cost)
-            assert audit(released(problem, search.answer()))
+            assert again or audit(released(problem, search.answer()))
         ends.append(search.answer())
     assert (ends[0] == ends[1]).all()
 
