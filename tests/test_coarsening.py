@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 import discreet
 from canary import CANARY
 from discreet.cli.app import run
-from discreet.coarsening import coarsen, read_coarsened
+from discreet.coarsening import choose_levels, coarsen, read_coarsened
 from discreet.data.dataset import accept
-from discreet.data.roles import Declaration
+from discreet.data.roles import Declaration, Declarations
 from discreet.errors import InputError
 from discreet.measures.loss import information_loss
 
@@ -113,6 +114,34 @@ def test_auto_takes_the_level_that_loses_least(frame: pl.DataFrame, tree: Path) 
     assert any("lost least of 5 levels tried" in note for note in release.evidence["notes"])
     both = discreet.protect(frame, k=3, quasi="all", coarsen={"zip": "auto", "icd": f"{tree}:auto"}, method="tour")
     assert both.measures["il"] <= release.measures["il"]
+
+
+def test_auto_searches_the_best_levels_with_the_rest(frame: pl.DataFrame) -> None:
+    how: Any = {"k": 3, "quasi": "all", "measures": "none"}
+    release = discreet.protect(frame, coarsen={"zip": "auto"}, steps=16, **how)
+    again = discreet.protect(frame, coarsen={"zip": "auto"}, steps=16, threads=1, **how)
+    assert again.data.equals(release.data)
+    chosen = release.evidence["parameters"]["columns"]["zip"].get("coarsen")
+    same = discreet.protect(frame, nominal=["zip"], coarsen={"zip": chosen} if chosen else None, steps=16, **how)
+    assert same.data.equals(release.data)
+    assert any("of 5 levels tried, the best 4 of them by searching" in note for note in release.evidence["notes"])
+
+
+def test_levels_are_raced_and_the_better_half_stays(frame: pl.DataFrame) -> None:
+    said = Declarations((Declaration("zip", "quasi", coarsen="auto"),))
+    ranks = {None: 9.0, "prefix:1": 5.0, "prefix:2": 3.0, "prefix:3": 2.0, "prefix:4": 4.0}
+    true = {"prefix:1": 3.0, "prefix:2": 1.0, "prefix:3": 2.0, "prefix:4": 4.0}
+    runs: list[tuple[str | None, float]] = []
+
+    def race(levels: Declarations, share: float) -> float:
+        runs.append((levels["zip"].coarsen, share))
+        return true[levels["zip"].coarsen or ""]
+
+    chosen, _ = choose_levels(accept(frame), said, lambda levels: ranks[levels["zip"].coarsen], race)
+    assert chosen["zip"].coarsen == "prefix:2"
+    assert {how for how, _ in runs[:4]} == set(true)
+    assert {how for how, _ in runs[4:]} == {"prefix:2", "prefix:3"}
+    assert sum(share for _, share in runs) == pytest.approx(1.0)
 
 
 def test_the_record_says_what_was_coarsened_and_the_release_is_verified_and_measured_so(

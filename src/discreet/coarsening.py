@@ -24,6 +24,8 @@ from discreet.text import count
 
 FORMS = "prefix:2 (characters kept), codes.hrc:2 (levels below the total), width:5 (bands from 0) or auto"
 AUTO = "auto"
+# Levels of a column that are searched with the rest, after all have been ranked.
+FINALISTS = 4
 
 
 def is_open(how: str | None) -> bool:
@@ -84,9 +86,16 @@ def coarsen(dataset: Dataset, said: Declaration) -> tuple[Dataset, Declaration, 
 
 
 def choose_levels(
-    dataset: Dataset, declarations: Declarations, loss: Callable[[Declarations], float]
+    dataset: Dataset,
+    declarations: Declarations,
+    rank: Callable[[Declarations], float],
+    race: Callable[[Declarations, float], float] | None = None,
 ) -> tuple[Declarations, list[str]]:
-    """Choose the level of every column that leaves it open: the one of least loss, one column after the other.
+    """Choose the level of every column that leaves it open: the one of least loss against the data as it came in.
+
+    All levels are ranked by quick releases, one column after the other. Then the best of each column are searched with
+    the rest: in every round the better half stays and each of them is given twice as long (successive halving; Jamieson
+    and Talwalkar, 2016).
 
     Parameters
     ----------
@@ -94,8 +103,10 @@ def choose_levels(
         The data.
     declarations : Declarations
         What is declared of its columns.
-    loss : callable
-        The loss of a release with the levels of given declarations, against the data as it came in.
+    rank : callable
+        The loss of a quick release with the levels of given declarations.
+    race : callable, optional
+        The same by the method asked for, which is given a share of the time that all of this may take.
 
     Returns
     -------
@@ -107,15 +118,37 @@ def choose_levels(
     # Until its turn comes, a column stands as it came in; what has levels is a code, even if it is written in digits.
     waiting = {said.name: said.coarsen or "" for said in declarations.columns if is_open(said.coarsen)}
     chosen = _declare(declarations, dict.fromkeys(waiting))
-    notes = []
+    ranked: dict[str, list[str | None]] = {}
     for name, how in waiting.items():
         candidates = [None, *_list_levels(dataset, chosen[name], how)]
-        losses = [loss(_declare(chosen, {name: candidate})) for candidate in candidates]
-        best = candidates[int(np.argmin(losses))]
+        losses = [rank(_declare(chosen, {name: candidate})) for candidate in candidates]
+        ranked[name] = [candidates[at] for at in np.argsort(losses, kind="stable")]
+        chosen = _declare(chosen, {name: ranked[name][0]})
+    notes = []
+    for name, candidates in ranked.items():
+        best = candidates[0] if race is None else _halve(candidates[:FINALISTS], name, chosen, race, 1 / len(waiting))
         chosen = _declare(chosen, {name: best})
         words = "left as it is" if best is None else describe(best)
-        notes.append(f"'{name}' {words}, which lost least of {count(len(candidates), 'level')} tried")
+        searched = "" if race is None else f", the best {min(FINALISTS, len(candidates))} of them by searching"
+        notes.append(f"'{name}' {words}, which lost least of {count(len(candidates), 'level')} tried{searched}")
     return chosen, notes
+
+
+def _halve(
+    candidates: list[str | None],
+    name: str,
+    chosen: Declarations,
+    race: Callable[[Declarations, float], float],
+    share: float,
+) -> str | None:
+    """The winner among the levels of a column: rounds take equally long, and the better half stays."""
+    rounds = (len(candidates) - 1).bit_length()
+    while len(candidates) > 1:
+        each = share / (rounds * len(candidates))
+        losses = [race(_declare(chosen, {name: candidate}), each) for candidate in candidates]
+        order = np.argsort(losses, kind="stable")[: (len(candidates) + 1) // 2]
+        candidates = [candidates[at] for at in order]
+    return candidates[0]
 
 
 def _declare(declarations: Declarations, levels: dict[str, str | None]) -> Declarations:

@@ -67,7 +67,7 @@ def test_what_the_run_would_refuse_the_plan_refuses_in_the_same_words(
 
 def test_an_open_level_of_coarsening_is_told(frame: pl.DataFrame) -> None:
     found = discreet.plan(frame, k=3, quasi=["code"], ignore="rest", coarsen={"code": "auto"})
-    assert "the level of 'code' will be chosen before the search" in found.notes
+    assert "the level of 'code' will be chosen in the first half of the search" in found.notes
 
 
 def test_a_dry_run_writes_nothing(frame: pl.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

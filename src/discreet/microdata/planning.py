@@ -116,7 +116,7 @@ def lay_out(prepare: Callable[[], Prepared]) -> Plan:
     width = sum(axis.width for axis in embedding.axes)
     records = prepared.dataset.frame.height
     sizes = [len(rows) for group in groups for rows in group.classes.rows]
-    notes += [f"the level of '{column}' will be chosen before the search" for column in waiting]
+    notes += [f"the level of '{column}' will be chosen in the first half of the search" for column in waiting]
     promise, _ = promise_of(prepared.dataset, declarations, settings, prepared.groups)
     searches = searching and settings.steps is None and not settings.bound
     return Plan(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.coarsening import choose_levels
+from discreet.coarsening import choose_levels, is_open
 from discreet.columns import name_identifier
 from discreet.configuration import load
 from discreet.data.attributes import Attribute
@@ -34,6 +34,8 @@ from discreet.text import count
 MOST_FOR_MDAV = 20_000
 # The method by which levels of coarsening are compared before the search begins: about the quickest, on any data.
 QUICK = "tour"
+# The share of the time, or of the steps, in which the best levels are searched.
+RACE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +116,29 @@ class Prepared:
         return replace(prepared, settings=settings, notes=(*prepared.notes, *notes))
 
     def choose_levels(self, tell: Callable[[str, float], None]) -> Prepared:
-        """Settle the levels of coarsening that were left open, by the loss of quick releases."""
-        quick = replace(
-            self, settings=replace(self.settings, method=QUICK, params={}, measures="none", own=(), bound=False)
-        )
-        declarations, notes = choose_levels(
-            self.dataset,
-            self.declarations,
-            lambda said: replace(quick, declarations=said, checkpoint=None).release(tell).measures["il"],
-        )
-        return replace(self, declarations=declarations, notes=(*self.notes, *notes))
+        """Settle the levels of coarsening that were left open: rank them by quick releases, and search the best."""
+        if not any(is_open(said.coarsen) for said in self.declarations.columns):
+            return self
+        settings = self.settings
+        plain = replace(settings, measures="none", own=(), bound=False)
+        trial = replace(self, checkpoint=None)
+        searches = self.labels is None and choose(settings.method, settings.params)[1].searches
+
+        def rank(said: Declarations) -> float:
+            quick = replace(plain, method=QUICK, params={})
+            return float(replace(trial, declarations=said, settings=quick).release(tell).measures["il"])
+
+        def race(said: Declarations, share: float) -> float:
+            part = share * RACE
+            short = {"time": plain.time * part} if plain.steps is None else {"steps": max(1, int(plain.steps * part))}
+            return float(
+                replace(trial, declarations=said, settings=replace(plain, **short)).release(tell).measures["il"]
+            )
+
+        declarations, notes = choose_levels(self.dataset, self.declarations, rank, race if searches else None)
+        if searches and settings.steps is None:
+            settings = replace(settings, time=settings.time * (1 - RACE))
+        return replace(self, declarations=declarations, settings=settings, notes=(*self.notes, *notes))
 
 
 def prepare(
