@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from discreet.data.attributes import Attribute
 from discreet.data.dataset import Dataset
 from discreet.errors import InputError
-from discreet.text import count
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,25 +102,6 @@ def attribute_groups(
         AttributeGroup(columns, split(dataset, [attributes[column] for column in columns], by, k))
         for columns in members
     ]
-
-
-def tell_gaps(groups: Sequence[AttributeGroup], attributes: Sequence[Attribute]) -> list[str]:
-    """What missing values cost as they are treated, and which way is the better one by the values it changes."""
-    apart = [attribute for attribute in attributes if attribute.missing == "separate"]
-    gaps = sum(int(np.isnan(attribute.values).sum()) for attribute in apart)
-    filled = sum(int(np.isnan(a.values).sum()) for a in attributes if a.missing == "impute")
-    notes = []
-    if gaps:
-        classes = sum(len(group.classes.rows) for group in groups)
-        blanked = sum(group.classes.blanked for group in groups)
-        better = ", which is the lesser change: try --missing impute" if blanked > gaps else ""
-        notes.append(
-            f"{count(gaps, 'missing value')} kept apart in {count(classes, 'class', 'classes')} of records: "
-            f"{count(blanked, 'value')} blanked for it (impute would blank none and fill {count(gaps, 'gap')}{better})"
-        )
-    if filled:
-        notes.append(f"{count(filled, 'missing value')} filled with the aggregate of their column (impute)")
-    return notes
 
 
 def blanks(groups: Sequence[AttributeGroup], records: int) -> NDArray[np.bool_]:

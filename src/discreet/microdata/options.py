@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.configuration import Config
@@ -84,6 +84,13 @@ class Settings(SearchOptions):
             raise InputError(f"person must be the name of a column, not {self.person!r}")
         one_of("order", self.order, ORDERS)
         one_of("target", self.target, TARGETS)
+
+    def shorten(self, share: float) -> Settings:
+        """The same for a trial, which takes a share of the time or of the steps and measures nothing but the loss."""
+        trial = replace(self, measures="none", own=(), bound=False)
+        if self.steps is not None:
+            return replace(trial, steps=max(1, int(self.steps * share)))
+        return replace(trial, time=self.time * share)
 
     @classmethod
     def settle(cls, config: Config, **given: Any) -> Settings:

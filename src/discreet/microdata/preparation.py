@@ -74,8 +74,8 @@ class Prepared:
         by, k = self.declarations.names("by"), self.settings.k
         return attributes, attribute_groups(self.dataset, attributes, self.groups, by, k), [*notes, *self.notes]
 
-    def release(self, tell: Callable[[str, float], None]) -> Release:
-        """Group, aggregate, verify and measure."""
+    def release(self, tell: Callable[[str, float], None], *, final: bool = True) -> Release:
+        """Group, aggregate, verify and measure; of a release that is not the final one less is told."""
         attributes, groups, notes = self.divide()
         labels, cuts = self.fit_labels(groups)
         return release_of(
@@ -88,6 +88,7 @@ class Prepared:
             tell,
             checkpoint=self.checkpoint,
             labels=labels,
+            compare_gaps=final,
         )
 
     def fit_labels(self, groups: Sequence[AttributeGroup]) -> tuple[list[Labels] | None, list[str]]:
@@ -107,7 +108,8 @@ class Prepared:
         trial = replace(prepared, checkpoint=None)
 
         def score(settings: Settings) -> float:
-            found = replace(trial, settings=replace(settings, measures=("score",), own=(), bound=False)).release(tell)
+            asked = replace(settings, measures=("score",), own=(), bound=False)
+            found = replace(trial, settings=asked).release(tell, final=False)
             if found.measures["score"] is None:
                 raise InputError("target score needs a numeric quasi-identifier, of which intervals are disclosed")
             return float(found.measures["score"])
@@ -120,20 +122,16 @@ class Prepared:
         if not any(is_open(said.coarsen) for said in self.declarations.columns):
             return self
         settings = self.settings
-        plain = replace(settings, measures="none", own=(), bound=False)
         trial = replace(self, checkpoint=None)
         searches = self.labels is None and choose(settings.method, settings.params)[1].searches
 
         def rank(said: Declarations) -> float:
-            quick = replace(plain, method=QUICK, params={})
-            return float(replace(trial, declarations=said, settings=quick).release(tell).measures["il"])
+            quick = replace(settings.shorten(1.0), method=QUICK, params={})
+            return float(replace(trial, declarations=said, settings=quick).release(tell, final=False).measures["il"])
 
         def race(said: Declarations, share: float) -> float:
-            part = share * RACE
-            short = {"time": plain.time * part} if plain.steps is None else {"steps": max(1, int(plain.steps * part))}
-            return float(
-                replace(trial, declarations=said, settings=replace(plain, **short)).release(tell).measures["il"]
-            )
+            short = settings.shorten(share * RACE)
+            return float(replace(trial, declarations=said, settings=short).release(tell, final=False).measures["il"])
 
         declarations, notes = choose_levels(self.dataset, self.declarations, rank, race if searches else None)
         if searches and settings.steps is None:
@@ -217,16 +215,13 @@ def choose_size(
     notes : list of str
         What was chosen.
     """
-    short = (
-        {"time": settings.time * SHARE} if settings.steps is None else {"steps": max(1, int(settings.steps * SHARE))}
-    )
     best, tried = (float("inf"), settings), 0
     for method in methods:
         trial = settings if method == settings.method else replace(settings, method=method, params={})
         worse, least = 0, float("inf")
         for size in _grow(settings.k):
             try:
-                found = score(replace(trial, k=size, **short))
+                found = score(replace(trial.shorten(SHARE), k=size))
             except InputError:
                 if size == settings.k:
                     raise

@@ -28,14 +28,16 @@ from discreet.measures.loss import information_loss
 from discreet.measures.pair import Pair
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
-from discreet.microdata.classes import AttributeGroup, blanks, tell_gaps
+from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
+from discreet.microdata.gaps import LEAST_STEPS, MOST_CONSTRUCTED, MOST_SEARCHED, TRIAL, Trials, tell_gaps
 from discreet.microdata.method import describe_params
 from discreet.microdata.options import Settings
 from discreet.microdata.records import Records, records_of
-from discreet.microdata.solving import View, adopt, partition_of, solve
+from discreet.microdata.solving import Solution, View, adopt, choose, partition_of, solve
 from discreet.plugins import name_of
 from discreet.release.evidence import describe_distributions, describe_input, evidence
 from discreet.release.release import Release
+from discreet.text import silent
 from discreet.verification.confidential import Scale, parse_l, parse_t
 from discreet.verification.promise import Promise, check
 
@@ -69,11 +71,13 @@ def release_of(
     checkpoint: Path | None = None,
     start: NDArray[np.int64] | None = None,
     labels: Sequence[NDArray[np.int64]] | None = None,
+    compare_gaps: bool = True,
 ) -> Release:
     """Group the records of each class for each group of attributes; aggregate, verify, measure.
 
     Groups of records to start from are for a single group of attributes; labels, one array for each group of
-    attributes, are groups that nothing is searched for.
+    attributes, are groups that nothing is searched for. The ways to treat missing values are compared by short searches
+    if that is asked for.
     """
     named = tuple(tuple(attributes[column].name for column in group.columns) for group in groups)
     promise, persons = promise_of(dataset, declarations, settings, named)
@@ -81,17 +85,12 @@ def release_of(
     several = persons is not None and persons.n_unique() < len(persons)
     if labels is None and (several or not all(said.holds_anyway for said in promise.held)):
         raise InputError("no method can keep l, t or person yet; with groups made elsewhere (labels) they are verified")
-    embedding, constant = embed(attributes)
-    embedding.check_memory(dataset.frame.height)
-    blank = blanks(groups, dataset.frame.height)
-    kept = [_keep(attribute, blank[:, column]) for column, attribute in enumerate(attributes)]
-    views = [View(_records(embedding, kept, group.columns), group.classes) for group in groups]
+    kept, views, constant = _lay_out(attributes, groups)
     if labels is None:
         solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=settings.bound)
     else:
         solution = adopt(views, labels, settings, tell)
-    home = {column: number for number, group in enumerate(groups) for column in group.columns}
-    released = _written(kept, [solution.partitions[home[column]].labels for column in range(len(kept))])
+    released = _released(kept, groups, solution)
     started = float("nan")
     if start is not None:
         before = _written(kept, [start] * len(kept))
@@ -119,7 +118,7 @@ def release_of(
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),
         "largest_group": int(sizes.max()),
-        "blanked": int(blank.sum()),
+        "blanked": sum(group.classes.blanked for group in groups),
     }
     if "ad" in asked and (held := declarations.names("confidential")):
         measures["ad"] = attribute_disclosure(frame.select(declarations.names("quasi", "by")), frame.select(held))
@@ -144,7 +143,9 @@ def release_of(
         verification=verification.as_dict(),
         given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width)
         | describe_distributions(dataset.frame, promise, dataset.decimal),
-        notes=notes + constant + tell_gaps(groups, attributes),
+        notes=notes
+        + constant
+        + _tell_gaps(dataset, attributes, groups, by, settings, compare=compare_gaps and labels is None),
     )
     found = [partition.labels for partition in solution.partitions]
     return Release(
@@ -185,6 +186,51 @@ def promise_of(
             "it would bring together what was kept apart; name it as identifier"
         )
     return promise.with_scales(scales), persons
+
+
+def _lay_out(
+    attributes: Sequence[Attribute], groups: Sequence[AttributeGroup]
+) -> tuple[list[Attribute], list[View], list[str]]:
+    """The attributes as they are grouped, the records of each group of them, and which attributes carry nothing."""
+    embedding, constant = embed(attributes)
+    records = len(attributes[0].values)
+    embedding.check_memory(records)
+    blank = blanks(groups, records)
+    kept = [_keep(attribute, blank[:, column]) for column, attribute in enumerate(attributes)]
+    return kept, [View(_records(embedding, kept, group.columns), group.classes) for group in groups], constant
+
+
+def _released(kept: Sequence[Attribute], groups: Sequence[AttributeGroup], solution: Solution) -> list[Values]:
+    """The values that will be written, by the groups of records that were found."""
+    home = {column: number for number, group in enumerate(groups) for column in group.columns}
+    return _written(kept, [solution.partitions[home[column]].labels for column in range(len(kept))])
+
+
+def _tell_gaps(
+    dataset: Dataset,
+    attributes: Sequence[Attribute],
+    groups: Sequence[AttributeGroup],
+    by: list[str],
+    settings: Settings,
+    *,
+    compare: bool,
+) -> list[str]:
+    """What missing values cost, as they are treated and as they might be."""
+    if not compare:
+        return tell_gaps(attributes, groups)
+    names = [[attributes[column].name for column in group.columns] for group in groups]
+    steps = settings.steps
+    short = settings.shorten(TRIAL if steps is None else max(TRIAL, min(1.0, LEAST_STEPS / max(1, steps))))
+
+    def try_out(attributes: Sequence[Attribute], groups: Sequence[AttributeGroup]) -> float:
+        kept, views, _ = _lay_out(attributes, groups)
+        return information_loss(attributes, _released(kept, groups, solve(views, short, silent)))[0]
+
+    def divide(turned: Sequence[Attribute]) -> Sequence[AttributeGroup]:
+        return attribute_groups(dataset, turned, names, by, settings.k)
+
+    searches = choose(settings.method, settings.params)[1].searches
+    return tell_gaps(attributes, groups, Trials(divide, try_out, MOST_SEARCHED if searches else MOST_CONSTRUCTED))
 
 
 def _keep(attribute: Attribute, blank: NDArray[np.bool_]) -> Attribute:
