@@ -9,17 +9,11 @@ import networkx
 import pytest
 
 import discreet
-from architecture import EVERYBODY, FLOORS, PACKAGE, SAME_FLOOR, imported, modules, room_of
+from architecture import EVERYBODY, FLOORS, PACKAGE, SAME_FLOOR, imported, importers, modules, room_of
 
 
 def floor(room: str) -> int:
     return next(level for level, rooms in enumerate(FLOORS.values()) if room in rooms)
-
-
-def name_of(path: Path) -> str:
-    """The dotted name of a module; that of a package for its `__init__`."""
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imports(path: Path) -> set[str]:
@@ -36,11 +30,7 @@ def test_arrows_point_one_way(path: Path) -> None:
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    known = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-    arrows = networkx.DiGraph()
-    for name, path in known.items():
-        for target in imported(path):
-            arrows.add_edge(name, target if target in known else target.rsplit(".", 1)[0])
+    arrows = networkx.DiGraph((name, target) for target, names in importers().items() for name in names)
     cycles = [sorted(part) for part in networkx.strongly_connected_components(arrows) if len(part) > 1]
     assert cycles == []
 

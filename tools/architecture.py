@@ -1,13 +1,17 @@
 """Draw the rooms of the package and the imports between them, and list its tree: `python tools/architecture.py`.
 
 Both are read from the sources: the arrows from the import statements, the lines of the tree from the docstrings. The
-picture is docs/pictures/architecture.svg, the tree stands in docs/architecture.md.
+picture is docs/pictures/architecture.svg, the tree stands in docs/architecture.md. What it prints are counts by which
+one sees the house grow: files, lines, crumbs that one other module imports, imports within functions.
 """
 
 import ast
 import re
+import subprocess
+import sys
 import textwrap
 from collections import Counter
+from collections.abc import Iterator
 from html import escape
 from math import sqrt
 from pathlib import Path
@@ -153,6 +157,48 @@ def picture() -> str:
     )
 
 
+def name_of(path: Path) -> str:
+    """The dotted name of a module; that of a package for its `__init__`."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def importers() -> dict[str, set[str]]:
+    """The modules that import each module of ours."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    found: dict[str, set[str]] = {name_of(path): set() for path in paths}
+    for path in paths:
+        for target in imported(path):
+            found.setdefault(target if target in found else target.rsplit(".", 1)[0], set()).add(name_of(path))
+    return found
+
+
+def inner_imports(node: ast.AST, inside: bool = False) -> Iterator[ast.AST]:
+    """The import statements that stand within functions."""
+    for child in ast.iter_child_nodes(node):
+        if inside and isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        yield from inner_imports(child, inside or isinstance(child, ast.FunctionDef))
+
+
+def counts() -> dict[str, int]:
+    """How large the house is, and how much of it is in crumbs or imported out of sight."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    code = "from discreet.cli.app import run; run(['protect', '--help']); import sys; print(); print(*sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    helping = set(shown.splitlines()[-1].split())
+    inner = {name_of(path): len(list(inner_imports(ast.parse(path.read_text(encoding="utf-8"))))) for path in paths}
+    packages = {name_of(path) for path in paths if path.stem == "__init__"}
+    return {
+        "files": len(paths),
+        "lines": sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths),
+        "files in the largest folder": max(Counter(path.parent for path in paths).values()),
+        "modules with one importer": sum(len(by) == 1 for name, by in importers().items() if name not in packages),
+        "imports within functions": sum(inner.values()),
+        "of these in modules that help does not load": sum(n for name, n in inner.items() if name not in helping),
+    }
+
+
 def first_line(path: Path) -> str:
     """What the docstring of a module says first."""
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n")[0]
@@ -186,3 +232,5 @@ def page(text: str) -> str:
 if __name__ == "__main__":
     PICTURE.write_text(picture(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for what, number in counts().items():
+        print(f"{number:>7,} {what}")

@@ -100,7 +100,7 @@ def tournament(costs: ArrayLike, count: int, rng: np.random.Generator, size: int
     array of int
         Positions of the winners.
     """
-    values = _check_numbers("costs", costs)
+    values = _check_costs(costs)
     drawn: Ints = rng.integers(len(values), size=(whole("count", count, 0), whole("size", size, 1)))
     winners: Ints = drawn[np.arange(len(drawn)), np.argmin(values[drawn], axis=1)]
     return winners
@@ -123,7 +123,7 @@ def uniform(costs: ArrayLike, count: int, rng: np.random.Generator) -> Ints:
     array of int
         Positions of those drawn.
     """
-    size = len(_check_numbers("costs", costs))
+    size = len(_check_costs(costs))
     return rng.choice(size, whole("count", count, 0), replace=count > size)
 
 
@@ -137,15 +137,15 @@ def replace_worst(costs: ArrayLike, newcomer_cost: float) -> int | None:
     newcomer_cost : float
         Cost of the one who wants a place.
     """
-    values = _check_numbers("costs", costs)
+    values = _check_costs(costs)
     worst = int(np.argmax(values))
     return worst if newcomer_cost < values[worst] else None
 
 
-def _check_numbers(name: str, values: ArrayLike) -> Floats:
+def _check_costs(values: ArrayLike) -> Floats:
     array = np.asarray(values, np.float64)
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a list of at least one number")
+        raise ValueError("costs must be a list of at least one number")
     if np.isnan(array).any():
-        raise ValueError(f"{name} must not contain NaN")
+        raise ValueError("costs must not contain NaN")
     return array

@@ -63,11 +63,11 @@ def heat_map(
     )
 
 
-def side_by_side(charts: Sequence[Any], *, title: str, subtitle: str = "", columns: int = 2) -> Chart:
+def side_by_side(charts: Sequence[Any], *, title: str, subtitle: str = "") -> Chart:
     """Several charts as one, each with its own scales."""
     import altair as alt
 
-    together: Any = alt.concat(*charts, columns=columns, spacing=28).resolve_scale(color="independent")
+    together: Any = alt.concat(*charts, columns=2, spacing=28).resolve_scale(color="independent")
     dressed: Chart = styled(together.properties(title=_title(title, subtitle)))
     return dressed
 

@@ -107,7 +107,7 @@ class Judge:
     def _dr(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         interval = self._interval(OF_2013)
         linked = self._linkage(replace(OF_2013, sample=self.choices.sample, seed=self.choices.seed), linkages)
-        return _mean("dr", linked.rate, None if interval is None else interval["rate"]) | _error("dr", linked, 2)
+        return _mean("dr", linked.rate, None if interval is None else interval["rate"]) | _error("dr", linked)
 
     def _score(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         risk = self._dr(linkages)
@@ -118,7 +118,7 @@ class Judge:
         asked = replace(OF_2021, known=own.known, choose=own.choose, sample=own.sample, seed=own.seed)
         interval = self._interval(OF_2021)
         linked = self._linkage(asked, linkages)
-        return _mean("gdr", linked.rate, None if interval is None else interval["rate"]) | _error("gdr", linked, 2)
+        return _mean("gdr", linked.rate, None if interval is None else interval["rate"]) | _error("gdr", linked)
 
     def _si(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         risk = self._gdr(linkages)
@@ -202,11 +202,11 @@ def _mean(name: str, first: float | None, second: float | None) -> dict[str, Any
     return {name: None if first is None or second is None else (first + second) / 2}
 
 
-def _error(name: str, linked: Linkage, parts: int) -> dict[str, Any]:
-    """The standard error of a figure of which an estimated linkage is one of so many equal parts."""
+def _error(name: str, linked: Linkage) -> dict[str, Any]:
+    """The standard error of a figure of which an estimated linkage is one half."""
     error = linked.standard_error
     return {
-        f"{name}_standard_error": None if error is None else error / parts,
+        f"{name}_standard_error": None if error is None else error / 2,
         f"{name}_searched": len(linked.queries),
     }
 

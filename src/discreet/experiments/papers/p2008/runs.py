@@ -110,13 +110,13 @@ def draw_scattered(seed: int) -> Points:
     return standardise(np.random.default_rng((seed, RECORDS, 2)).uniform(-RANGE, RANGE, (RECORDS, 2)))
 
 
-def draw_clustered(seed: int, shift: float = SHIFT) -> Points:
+def draw_clustered(seed: int) -> Points:
     """The same, then each 3 to 5 records, a group, are shifted together by a random amount (section 5.3)."""
     rng = np.random.default_rng((seed, RECORDS, 3))
     values = rng.uniform(-RANGE, RANGE, (RECORDS, 2))
     sizes = rng.integers(3, 6, RECORDS // 3 + 1)
     group = np.repeat(np.arange(len(sizes)), sizes)[:RECORDS]
-    return standardise(values + rng.uniform(-shift, shift, (len(sizes), 2))[group])
+    return standardise(values + rng.uniform(-SHIFT, SHIFT, (len(sizes), 2))[group])
 
 
 @lru_cache(maxsize=8)

@@ -198,9 +198,9 @@ def figure_1(budget: Budget) -> Section:
     )
 
 
-def rank_methods(runs: pl.DataFrame, value: str = "cost") -> Comparison:
+def rank_methods(runs: pl.DataFrame) -> Comparison:
     """Methods compared by the cost on each table."""
-    return compare(runs, method="method", case="table", value=value)
+    return compare(runs, method="method", case="table", value="cost")
 
 
 def confident(found: Comparison, one: str, other: str) -> str:
