@@ -181,7 +181,7 @@ def measure(
         released = read_recorded(Path(released), output)
     after = accept(released, "the release")
     shared = [name for name in before.frame.columns if name in after.frame.columns and name != key]
-    types["coarsen"] = _coarsened(after, said) | dict(types.get("coarsen") or {})
+    types["coarsen"] = _read_coarsening(after, said) | dict(types.get("coarsen") or {})
     types["hierarchy"] = hierarchy
     roles = _roles(said, quasi, confidential, shared, key)
     declared = _declare(before, said, roles, types)
@@ -221,7 +221,7 @@ def _roles(said: Any, quasi: Names, confidential: Names, shared: list[str], key:
     return {"quasi": named, "confidential": held, "ignore": ["rest"]}
 
 
-def _coarsened(after: Dataset, said: Config) -> dict[str, str]:
+def _read_coarsening(after: Dataset, said: Config) -> dict[str, str]:
     """How the columns of a release of ours were coarsened, by its record, where no configuration says it."""
     from discreet.data.files import record_of
 

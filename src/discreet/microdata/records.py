@@ -100,7 +100,7 @@ class Records:
         """Sum of squared distances to the centroids of groups, labels 0 to g−1."""
         squares = float(within_sse(self.numbers, labels)) if self.numbers.shape[1] or not self.has_categories else 0.0
         if self.has_categories:
-            squares += float(squares_within(self.codes, self.prices / 2, *_listed(labels), self.mixed.levels))
+            squares += float(squares_within(self.codes, self.prices / 2, *_list_by_group(labels), self.mixed.levels))
         return squares
 
     def sst(self) -> float:
@@ -116,7 +116,7 @@ class Records:
 
     def loss(self, labels: Labels) -> float:
         """What is lost when means and modes of groups are written, labels 0 to g−1."""
-        return float(group_losses(self.mixed, *_listed(labels)).sum())
+        return float(group_losses(self.mixed, *_list_by_group(labels)).sum())
 
 
 def records_of(embedding: Embedding, columns: Sequence[Values]) -> Records:
@@ -137,6 +137,6 @@ def _directions(axis: Axis) -> Points:
     return drawn
 
 
-def _listed(labels: Labels) -> tuple[Labels, Labels]:
+def _list_by_group(labels: Labels) -> tuple[Labels, Labels]:
     """The records group by group, and where each group starts."""
     return np.argsort(labels, kind="stable"), np.r_[0, np.cumsum(np.bincount(labels))]

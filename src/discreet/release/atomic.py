@@ -116,7 +116,7 @@ class AtomicFiles:
                 os.fsync(file.fileno())
         # The release comes last: who finds it finds its record and its evidence too.
         order = sorted(self._temporary, key=lambda target: target == self.targets[0])
-        with _locked({target.parent.resolve() for target in order}):
+        with _lock({target.parent.resolve() for target in order}):
             for target in order:
                 self._check(target)
             done: list[tuple[Path, Path | None]] = []
@@ -166,7 +166,7 @@ def _is_alive(pid: int) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(folders: Iterable[Path]) -> Iterator[None]:
+def _lock(folders: Iterable[Path]) -> Iterator[None]:
     """Let no other process of ours put files into the folders meanwhile, where the system knows locks on folders."""
     with contextlib.ExitStack() as stack:
         for folder in sorted(folders):  # in one order, so that two processes do not wait for each other

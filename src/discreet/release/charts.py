@@ -204,19 +204,19 @@ def label_places(
         The plot, which no label leaves.
     """
     order, chance = list(range(len(labels))), random.Random(0)
-    best = _placed(labels, points, size, order)
+    best = _place(labels, points, size, order)
     for _ in range(ORDERS):
         if None not in best:
             break
         # The first is the most important one and keeps its right to choose.
         order = [*order[:1], *chance.sample(order[1:], len(order[1:]))]
-        other = _placed(labels, points, size, order)
+        other = _place(labels, points, size, order)
         if other.count(None) < best.count(None):
             best = other
     return best
 
 
-def _placed(
+def _place(
     labels: Sequence[tuple[str, float, float]],
     points: Sequence[tuple[float, float]],
     size: tuple[float, float],

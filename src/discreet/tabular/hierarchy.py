@@ -60,7 +60,7 @@ class Hierarchy:
                 raise InputError(f"{self.source}: every code must be a text that is not blank")
         twice = sorted({code for code in self.codes if self.codes.count(code) > 1}) if self._repeats else []
         if twice:
-            raise CodesError(_repeated(self.source, len(twice)), twice)
+            raise CodesError(_describe_repeated(self.source, len(twice)), twice)
         if self.parents[0] != -1 or (self.parents[1:] < 0).any():
             raise InputError(f"{self.source}: the total must come first, and every other code belong to some code")
         wrong = np.flatnonzero(self.parents >= np.arange(len(self.codes)))
@@ -103,7 +103,7 @@ class Hierarchy:
             if code in above and above[code] != parent:
                 raise CodesError(f"{where}: a code belongs to two others; a code has one place in a hierarchy", [code])
             if code in above:
-                raise CodesError(_repeated(where, 1), [code])
+                raise CodesError(_describe_repeated(where, 1), [code])
             above[code] = parent
         roots = list(dict.fromkeys(parent for parent in above.values() if parent is not None and parent not in above))
         blank = [code for code, parent in above.items() if parent is None]
@@ -295,6 +295,6 @@ class Hierarchy:
         return f"Hierarchy of {len(self.codes)} codes, {int(self.depths.max())} levels below '{self.total}'"
 
 
-def _repeated(source: str, number: int) -> str:
+def _describe_repeated(source: str, number: int) -> str:
     stand = "stands" if number == 1 else "stand"
     return f"{source}: {count(number, 'code')} {stand} in the hierarchy more than once; a code has one place"

@@ -165,7 +165,7 @@ class Audit:
                 "Verdict", f"NOT PROTECTED: {len(failed):,} of {said['judged']:,} cells ({', '.join(words)}): {names}"
             )
         else:
-            lines += entry("Verdict", self._protected(said["judged"]))
+            lines += entry("Verdict", self._describe_protected(said["judged"]))
         lines += entry("Elimination", _count(len(self.eliminated), "follows", "follow") + " by subtraction alone")
         lines += entry("Insiders", self._insiders())
         if self.sums is not None:
@@ -180,7 +180,7 @@ class Audit:
         how = "exact intervals" if self.exact else "levels shown to be reached, or not to be"
         return f"knows what is published, how it adds up and the bounds of every cell; {how}"
 
-    def _protected(self, judged: int) -> str:
+    def _describe_protected(self, judged: int) -> str:
         level = "exceeds" if self.strict else "reaches"
         if judged == 0:
             return "no cell was to be judged"

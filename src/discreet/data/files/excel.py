@@ -57,7 +57,7 @@ def read(
     """
     openpyxl = extra("openpyxl", "reading Excel files")
     check_readable(path)
-    check_size(path, _unpacked(path), largest_size(path, max_size))
+    check_size(path, _count_unpacked(path), largest_size(path, max_size))
     rows, title, titles = _rows(path, openpyxl, sheet, values=True)
     if not rows:
         raise InputError(f"{path.name}: the sheet '{title}' is empty; name another with --sheet")
@@ -98,7 +98,7 @@ def read(
     return Source(pl.DataFrame(series), path, "excel", notes=tuple(notes), lines=lines, first=int(lines[0]))
 
 
-def _unpacked(path: Path) -> int:
+def _count_unpacked(path: Path) -> int:
     """How many bytes a workbook says to hold once it is unpacked; what is beyond that is not read."""
     try:
         with zipfile.ZipFile(path) as archive:

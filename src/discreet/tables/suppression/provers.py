@@ -292,7 +292,7 @@ class Neighbourhoods:
         """Columns of about so many that are around one, those with a finite price."""
         able = np.isfinite(price)
         able[cell] = True
-        ranked = [self._ranked(axis, cell, amount, price) for axis in range(len(self._paths))]
+        ranked = [self._rank_leaves(axis, cell, amount, price) for axis in range(len(self._paths))]
         many = 2
         kept = self._kept(ranked, cell, many, able)
         while kept.sum() < size and many < max(map(len, ranked)):
@@ -312,7 +312,7 @@ class Neighbourhoods:
             kept &= chosen[self._codes[axis]]
         return kept
 
-    def _ranked(self, axis: int, cell: int, amount: float, price: Floats) -> Ints:
+    def _rank_leaves(self, axis: int, cell: int, amount: float, price: Floats) -> Ints:
         """The leaves of an axis, those first that cost least to move on the line of a cell."""
         problem, paths = self.problem, self._paths[axis]
         dimension, own = problem.table.dimensions[axis], int(self._codes[axis, cell])

@@ -242,7 +242,7 @@ def table_4(budget: Budget) -> Section:
             ),
             _order(name, "least", least < mdav, best["sse"] < rival),
         ]
-    return Section("Table 4: least SSE, 20 to 100 records", [_reprinted(), compare_figures(rows)])
+    return Section("Table 4: least SSE, 20 to 100 records", [_note_reprint(), compare_figures(rows)])
 
 
 def table_5(budget: Budget) -> Section:
@@ -260,12 +260,12 @@ def table_5(budget: Budget) -> Section:
             ),
             _order(name, "average", average < mdav, best["sse"] < sse_of(name, "mdav", budget)),
         ]
-    return Section("Table 5: average SSE, 20 to 100 records", [_reprinted(), compare_figures(rows)])
+    return Section("Table 5: average SSE, 20 to 100 records", [_note_reprint(), compare_figures(rows)])
 
 
 def table_6(budget: Budget) -> Section:
     """The optimum for more attributes, as in the 2006 paper."""
-    return Section("Table 6: 11 records, more attributes", [_reprinted(), *paper2006.table_4(budget).blocks])
+    return Section("Table 6: 11 records, more attributes", [_note_reprint(), *paper2006.table_4(budget).blocks])
 
 
 def _order(name: str, which: str, theirs: bool, ours: bool) -> tuple[str, object, object, str]:
@@ -273,7 +273,7 @@ def _order(name: str, which: str, theirs: bool, ours: bool) -> tuple[str, object
     return (f"{name}: {which} below MDAV", theirs, ours, why)
 
 
-def _reprinted() -> Text:
+def _note_reprint() -> Text:
     return Text("Reprinted from [the 2006 paper](2006.md); the runs are those of that page.")
 
 

@@ -39,7 +39,7 @@ class RangeCuts:
     def __init__(self, problem: Problem) -> None:
         self._requirements = separator_of(problem)
         flat, signs = networks(problem.system)
-        self._spans = separator_of(_spanned(problem))
+        self._spans = separator_of(_state_differences(problem))
         sides = _both_sides(problem)
         self._ranges = FlowRanges(sides, signs) if flat.all() else DualRanges(sides)
 
@@ -85,7 +85,7 @@ class FlowRanges(FlowCuts):
                     else Limit(most=float(problem.level[side]))
                     for side in (2 * at, 2 * at + 1)
                 ]
-                found += _violated(_sum(problem, at, limits), share)
+                found += _find_violated(_sum(problem, at, limits), share)
         return found
 
 
@@ -132,7 +132,7 @@ class DualRanges(DualCuts):
             limits.append(limit)
         if reach >= problem.least_width[at] * (1 - LEVEL):
             return []
-        return _violated(_sum(problem, at, limits), share)
+        return _find_violated(_sum(problem, at, limits), share)
 
     def _around(self, requirement: int) -> list[Cut]:
         """No cut of a single relation: those of spans are better."""
@@ -157,7 +157,7 @@ def narrow(problem: Problem, share: Floats) -> Bools:
     return RangeCuts(problem).narrow(share) if len(problem.ranged) else np.zeros(0, dtype=np.bool_)
 
 
-def _spanned(problem: Problem) -> Problem:
+def _state_differences(problem: Problem) -> Problem:
     """The problem of differences between two tables that fit: a requirement for each range, to one side."""
     span = problem.system.hi - problem.system.lo
     return replace(
@@ -199,7 +199,7 @@ def _sum(problem: Problem, at: int, limits: list[Limit]) -> Cut | None:
     return capacity_cut(columns, capacities, width, problem.primary)
 
 
-def _violated(cut: Cut | None, share: Floats) -> list[Cut]:
+def _find_violated(cut: Cut | None, share: Floats) -> list[Cut]:
     """A cut and its rounding, as far as the shares violate them."""
     if cut is None:
         return []

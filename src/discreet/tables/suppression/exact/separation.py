@@ -243,7 +243,7 @@ class DualCuts:
                 reached, weights, deviations = self._solve(requirement, lo, hi)
                 proven[self._proven(deviations, lo, hi)] = True
                 if reached < level * (1 - LEVEL):
-                    cut = self._violated(requirement, weights, share)
+                    cut = self._find_violated(requirement, weights, share)
             found += cut
         return found
 
@@ -251,9 +251,9 @@ class DualCuts:
         reached, weights, _ = self._solve(requirement, lo, hi)
         if reached >= self.problem.level[requirement] * (1 - LEVEL):
             return []
-        return self._violated(requirement, weights, share)
+        return self._find_violated(requirement, weights, share)
 
-    def _violated(self, requirement: int, weights: Floats, share: Floats) -> list[Cut]:
+    def _find_violated(self, requirement: int, weights: Floats, share: Floats) -> list[Cut]:
         turned = self._matrix @ weights
         columns = np.flatnonzero(turned)
         cut = self._capacity(requirement, columns, turned[columns])

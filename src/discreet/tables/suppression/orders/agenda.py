@@ -42,7 +42,7 @@ class Agenda:
         """Protect the groups in an order: of each the requirements upwards, then those downwards."""
         if all(len(group) == 1 for group in self.groups):
             columns = np.concatenate([*self.groups, np.empty(0, np.int64)])[order]
-            pattern.protect(_listed(np.stack([self.up[columns], self.down[columns]], axis=1).ravel()))
+            pattern.protect(_keep_known(np.stack([self.up[columns], self.down[columns]], axis=1).ravel()))
             return
         for number in order.tolist():
             self._protect(pattern, self.groups[number])
@@ -55,8 +55,8 @@ class Agenda:
         pattern.protect(left[self.needed[left]])
 
     def _protect(self, pattern: Pattern, group: Ints) -> None:
-        protect_group(pattern, _listed(self.up[group]))
-        protect_group(pattern, _listed(self.down[group]))
+        protect_group(pattern, _keep_known(self.up[group]))
+        protect_group(pattern, _keep_known(self.down[group]))
 
 
 def agenda_of(
@@ -136,5 +136,5 @@ def find_open(problem: Problem, suppressed: Bools) -> Ints:
     return np.flatnonzero((reached < level * (1.0 - LEVEL)) | ~outside)
 
 
-def _listed(requirements: Ints) -> Ints:
+def _keep_known(requirements: Ints) -> Ints:
     return requirements[requirements >= 0]
