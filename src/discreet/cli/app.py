@@ -16,11 +16,10 @@ from discreet._version import __version__
 from discreet.cli.convert import convert
 from discreet.cli.example import example
 from discreet.cli.group import group
-from discreet.cli.inspection import inspect
+from discreet.cli.inspection import inspect, measure, verify
 from discreet.cli.methods import compile_, methods
 from discreet.cli.printing import show, show_json, silence, tell
 from discreet.cli.protect import protect, refine
-from discreet.cli.releases import measure, verify
 from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import audit, suppress
 from discreet.cli.tables import link, primary, tabulate

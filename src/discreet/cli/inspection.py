@@ -1,4 +1,4 @@
-"""`discreet inspect`: a look at microdata before anything is decided."""
+"""`discreet inspect`, a look at microdata before anything is decided; `measure` and `verify`, a look at a release."""
 
 from __future__ import annotations
 
@@ -7,12 +7,32 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from discreet.cli.options import CONSOLE, DETECT, TYPES, Columns, Console, Reading, TypeOptions, documented_by
-from discreet.cli.printing import show, show_json
-from discreet.measures.inspect import inspect as verb
+from discreet.cli.options import (
+    CONSOLE,
+    DETECT,
+    KINDS,
+    LINKAGE,
+    PROMISES,
+    TYPES,
+    Coarsenings,
+    Columns,
+    Console,
+    Groups,
+    KindOptions,
+    LinkageOptions,
+    Names,
+    PromiseOptions,
+    Reading,
+    TypeOptions,
+    documented_by,
+)
+from discreet.cli.printing import show, show_json, tell
+from discreet.measures.inspect import inspect as inspect_verb
+from discreet.measures.measure import measure as measure_verb
+from discreet.verification.verify import verify as verify_verb
 
 
-@documented_by(verb)
+@documented_by(inspect_verb)
 def inspect(
     data: Annotated[Path, Parameter(name="INPUT")],
     /,
@@ -54,7 +74,9 @@ def inspect(
     spare(files, {"the input itself": data, "the configuration": config})
     with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
-        found = verb(reading.read(data, config=config), quasi=quasi, config=config, progress=report, **types.given())
+        found = inspect_verb(
+            reading.read(data, config=config), quasi=quasi, config=config, progress=report, **types.given()
+        )
     if toml is not None:
         with AtomicFiles(files, force=console.force) as atomic:
             atomic.temporary(toml).write_text(found.toml(), encoding="utf-8")
@@ -63,3 +85,150 @@ def inspect(
     elif not console.quiet:
         show(found.summary())
     return 0
+
+
+@documented_by(measure_verb)
+def measure(
+    original: Path,
+    released: Annotated[Path, Parameter(name="RELEASE")],
+    /,
+    *,
+    quasi: Columns = None,
+    confidential: Columns = None,
+    key: str | None = None,
+    row_map: Path | None = None,
+    measures: Names = None,
+    types: TypeOptions = TYPES,
+    hierarchy: Coarsenings = None,
+    config: Path | None = None,
+    linkage: LinkageOptions = LINKAGE,
+    seed: int = 0,
+    per_record: Path | None = None,
+    console: Console = CONSOLE,
+    reading: Reading = DETECT,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    original
+        The microdata before protection.
+    released
+        The release, whoever made it.
+    hierarchy
+        Nominal quasi-identifiers whose loss is also told by distances in a hierarchy, as in `protect`: zip=prefix or
+        icd=icd.hrc.
+    per_record
+        Also write an internal file with the risk of each record of the original.
+    force
+        Replace that file if it exists already.
+    json
+        Print the measures as JSON to standard output.
+    """
+    from discreet.cli.progress import Reporter
+    from discreet.data.files import check_writable_format, read_recorded, record_of, write
+    from discreet.release.atomic import AtomicFiles, spare
+    from discreet.release.evidence import evidence_of_measures
+
+    if per_record:
+        format_name = check_writable_format(per_record)
+        AtomicFiles([per_record], force=console.force)
+        read = {"the original": original, "the release": released, "the row map": row_map, "the configuration": config}
+        spare([per_record], read)
+        measures = [*(measures or ["fast"]), "risk"]
+    with Reporter(quiet=console.quiet) as report:
+        report("reading", 0.0)
+        before = reading.read(original, beside=released, config=config)
+        # Where nothing is said of the reading, the record of a release of ours knows best.
+        record = record_of(released) if reading == DETECT else None
+        after = read_recorded(released, record) if record else reading.read(released, beside=original)
+        found = measure_verb(
+            before,
+            after,
+            quasi=quasi,
+            confidential=confidential,
+            key=key,
+            row_map=row_map,
+            measures=measures or "fast",
+            hierarchy=hierarchy,
+            config=config,
+            seed=seed,
+            progress=report,
+            **types.given(),
+            **linkage.given(),
+        )
+    if per_record:
+        import polars as pl
+
+        columns = {"input_record": range(1, found.records + 1), **found.per_record}
+        frame = pl.DataFrame(columns).fill_nan(None)
+        with AtomicFiles([per_record], force=console.force) as files:
+            write(frame, files.temporary(per_record), format_name=format_name)
+    if console.json:
+        show_json(evidence_of_measures(found, before, after))
+    if not console.quiet:
+        (tell if console.json else show)(found.summary())
+    return 0
+
+
+@documented_by(verify_verb)
+def verify(
+    release: Path,
+    /,
+    *,
+    promise: Path | None = None,
+    quasi: Columns = None,
+    k: int | None = None,
+    by: Columns = None,
+    grouping: Groups = None,
+    promises: PromiseOptions = PROMISES,
+    kinds: KindOptions = KINDS,
+    original: Path | None = None,
+    row_map: Path | None = None,
+    quiet: bool = False,
+    json: bool = False,
+    reading: Reading = DETECT,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    release
+        The released file.
+    promise
+        The promise to check: the OUTPUT.release.json that was written beside the release.
+    grouping
+        Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own, as 'a,b;c' or in
+        a TOML file with groups = [["a", "b"], ["c"]].
+    json
+        Print promise and verdict as JSON to standard output.
+    """
+    from discreet.cli.progress import Reporter
+
+    with Reporter(quiet=quiet) as report:
+        report("verifying", 0.0)
+        # Where nothing is said of the reading, the record of the release knows best.
+        source = release if reading == DETECT else reading.read(release)
+        verdict = verify_verb(
+            source,
+            promise=promise,
+            quasi=quasi,
+            k=k,
+            by=by,
+            grouping=grouping,
+            original=original,
+            row_map=row_map,
+            **promises.given(),
+            **kinds.given(),
+        )
+    if json:
+        from discreet.release.evidence import evidence_of_verification
+
+        show_json(evidence_of_verification(verdict, release, promise))
+    if not quiet or not verdict:
+        say = tell if json else show
+        say(f"Promise     {verdict.promise.words()}")
+        say(f"Verified    {release.name} {verdict.words()}")
+        for note in verdict.notes:
+            tell(f"Note        {note}")
+    return 0 if verdict else 1
