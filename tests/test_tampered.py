@@ -13,7 +13,7 @@ from discreet.cli.app import run
 from discreet.errors import DiscreetWarning, InputError
 from discreet.evolution import checkpoint
 
-SEEDS = 8
+SEEDS = 3
 EXTREMES = {"i": (-1, 10**12, -(2**62)), "u": (0, 2**63), "f": (np.nan, np.inf, -1e308), "b": (True, False)}
 
 

@@ -1,22 +1,26 @@
 """The four users are played on small files, and the attacker who judges their tables finds what is open."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import users
+from discreet.cli.app import run
 
 
 @pytest.mark.parametrize("name", ["hospital", "linked"])
-def test_a_user_is_served(name: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, users.__file__, str(tmp_path), "--only", name], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1].startswith(f"{name}: ")
+def test_a_user_is_served(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def in_this_process(*arguments: object) -> str:
+        status = run([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        assert status == 0, said.err
+        return said.out + said.err
+
+    monkeypatch.setattr(users, "discreet", in_this_process)
+    assert users.USERS[name](tmp_path, False).startswith(f"{name}: ")
 
 
 def test_the_attacker_finds_a_cell_that_follows_by_subtraction() -> None:

@@ -132,7 +132,7 @@ def hierarchies(folder: Path, full: bool) -> str:
     by = ["--by", f"act@{folder / 'act.hrc'}", "--by", f"nuts@{folder / 'nuts.hrc'}", "--by", "size"]
     discreet("tabulate", data, *by, "--value", "turnover", "-o", table, "--force")
     discreet("primary", table, "--threshold", 3, "--range", 100 * RANGE, "-o", flagged, "--force")
-    discreet("suppress", flagged, "-o", public, "--time", 60 if full else 3, "--no-singletons", "--force")
+    discreet("suppress", flagged, "-o", public, "--time", 60 if full else 1, "--no-singletons", "--force")
     values, counts = add_up(frame, (act, nuts, sizes), "turnover")
     broken, unsafe = attack(values, counts, (act, nuts, sizes), [read_public(public, ["act", "nuts", "size"])])
     assert not broken, broken
@@ -172,7 +172,7 @@ def linked(folder: Path, full: bool) -> str:
         )  # fmt: skip
     system, public = folder / "linked.parquet", folder / "linked-public.csv"
     discreet("link", *flagged, "-o", system, "--force")
-    discreet("suppress", system, "-o", public, "--time", 30 if full else 3, "--no-singletons", "--force")
+    discreet("suppress", system, "-o", public, "--time", 30 if full else 1, "--no-singletons", "--force")
     shown = [read_public(path, list(names)) for path in sorted(folder.glob("linked-public*.csv"))]
     both = {cell: value for cell, value in values.items() if TOTAL in cell[1:]}
     broken, unsafe = attack(both, counts, trees, shown)
