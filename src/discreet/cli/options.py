@@ -402,6 +402,8 @@ class ProtectionFlags(Options):
     strict: bool = False
     partial: bool = False
     no_rules: bool = False
+    previous_release: list[Path] | None = None
+    growth: float | None = None
 
 
 @Parameter(name="*")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # The keywords that a configuration may hold.
 CONFIGURED = (
     "method", "params", "cost", "time", "steps", "seed", "threads", "protect_secondaries", "singletons", "sums",
-    "strict", "partial", "no_rules",
+    "strict", "partial", "no_rules", "growth",
 )  # fmt: skip
 
 
@@ -37,6 +37,8 @@ def suppress(
     strict: bool = False,
     partial: bool = False,
     no_rules: bool = False,
+    previous_release: Any = None,
+    growth: float = 0.0,
     certificate: bool = False,
     params: Mapping[str, Any] | None = None,
     meta: str | Path | None = None,
@@ -60,7 +62,7 @@ def suppress(
         table says, if not given.
     config : path
         A TOML file with any of method, params, cost, time, steps, seed, threads, protect_secondaries, singletons,
-        sums, strict, partial and no_rules; what the call gives wins.
+        sums, strict, partial, no_rules and growth; what the call gives wins.
     time : float
         Seconds of search, 10 by default.
     steps : int
@@ -91,6 +93,12 @@ def suppress(
         record of such a release says that it is partial and not verified.
     no_rules : bool
         Take a table that has no unsafe cell although no rule was ever applied to it as one that is safe.
+    previous_release : path or list of path, optional
+        Earlier releases of the table, as suppress has published them: unsafe cells are protected against whoever has
+        seen them too. Cells published there with the value that they have now are known; cells that were revised tell
+        nothing.
+    growth : float
+        For earlier releases of another period: by how many percent everybody knows values to have changed since.
     certificate : bool
         Keep a certificate of the protection.
     params : mapping, optional
@@ -126,6 +134,8 @@ def suppress(
         strict=strict or said.get("strict", False),
         partial=partial or said.get("partial", False),
         no_rules=no_rules or said.get("no_rules", False),
+        previous_release=previous_release,
+        growth=growth or said.get("growth", 0.0),
         certificate=certificate,
         meta=meta,
     )

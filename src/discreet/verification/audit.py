@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.configuration import FLAG, configured
+from discreet.configuration import FLAG, NUMBER, configured
 from discreet.errors import InputError
 from discreet.listening import shows_progress
 from discreet.text import silent
@@ -28,7 +28,7 @@ FEW_LEFT, FEW_CELLS = 200, 2_000
 
 
 @shows_progress
-@configured(secondaries=FLAG, strict=FLAG, singletons=FLAG, sums=FLAG)
+@configured(secondaries=FLAG, strict=FLAG, singletons=FLAG, sums=FLAG, growth=NUMBER)
 def audit(
     table: Any,
     *,
@@ -38,6 +38,8 @@ def audit(
     strict: bool = False,
     singletons: bool = False,
     sums: bool = False,
+    previous_release: Any = None,
+    growth: float = 0.0,
     certificate: bool = False,
     meta: str | Path | None = None,
     config: str | Path | None = None,
@@ -68,6 +70,11 @@ def audit(
         an unsafe cell must be what the rules ask for the cell without him.
     sums : bool
         Judge also the sums of suppressed cells that lines give away, by the rules the cells were judged by.
+    previous_release : path or list of path, optional
+        Earlier releases of the table, as suppress has published them: the attacker has seen them too. Cells published
+        there with the value that they have now are known; cells that were revised tell nothing.
+    growth : float
+        For earlier releases of another period: by how many percent everybody knows values to have changed since.
     certificate : bool
         Make a certificate: for each primary cell two tables that prove its interval, checked by additions alone.
     meta : path, optional
@@ -92,6 +99,7 @@ def audit(
     from discreet.tabular.files.formats import table_from
     from discreet.tabular.table import PRIMARY
     from discreet.verification.certificate import Certifier
+    from discreet.verification.earlier import narrow_bounds
     from discreet.verification.outside import published_table
     from discreet.verification.pattern import apply_pattern, centre_of
     from discreet.verification.verdict import Audit
@@ -108,6 +116,8 @@ def audit(
             f"{held.source}: no cell is suppressed and none is known to be unsafe, so there is nothing to audit; find "
             "the unsafe cells with discreet primary, or name a --pattern"
         )
+    today, (held, said) = held, narrow_bounds(held, previous_release, growth)
+    notes += said
     centre = centre_of(held)
     if np.isnan(held.value).any():
         notes.append("values of suppressed cells are not known, so no level can be judged: intervals only")
@@ -123,7 +133,8 @@ def audit(
     attacker = Attacker(held, hidden, centre, whole=True)
     cells = attacker.cells
     certifier = Certifier(held, hidden, wanted)
-    known = _find_insiders(held) if singletons else None
+    # What is asked in the eyes of insiders is not less because an earlier release is known.
+    known = replace(_find_insiders(today), table=held) if singletons else None
     touched = Touched(known, wanted) if known is not None and len(known) else None
     tell("attacking", 0.0)
     reach = attacker.reach(
@@ -179,7 +190,7 @@ def audit(
         np.where(judged, np.where(bare, held.spl, wanted.width)[every], np.nan),
         np.concatenate([verdict, np.full(len(published), PUBLISHED, dtype=object)])[order],
         intervals,
-        np.sort(unpick(held)),
+        np.sort(unpick(held) if previous_release is None else _unpick_known(held)),
         strict=strict,
         insiders=insiders,
         sums=unsafe_sums(held, hidden) if sums else None,
@@ -200,6 +211,16 @@ def _find_insiders(table: Table) -> Insiders:
             "it with tabulate, or leave singletons out"
         )
     return found
+
+
+def _unpick_known(table: Table) -> Any:
+    """The suppressed cells that follow by subtraction from those that are published or have but one value."""
+    import numpy as np
+
+    from discreet.attack.system import unpick
+
+    is_known = table.suppressed & (table.lower == table.upper)
+    return np.concatenate([np.flatnonzero(is_known), unpick(table, table.suppressed & ~is_known)])
 
 
 def _look_again(

@@ -98,14 +98,19 @@ def read_publication(path: Path, table: Table) -> Publication | None:
 
 def check_values(publication: Publication, table: Table, found: NDArray[np.int64], path: Path) -> None:
     """Refuse a publication that has another value than the table has in a cell that it publishes."""
-    shown = publication.values[found]
-    unit = 0.5 * 10.0 ** -(table.decimals if table.decimals is not None else 9)
-    value = np.nan_to_num(table.value)
-    known = ~np.isnan(shown) & ~np.isnan(table.value)
-    differ = np.flatnonzero(known & (np.abs(np.nan_to_num(shown) - value) > unit * (1 + 1e-9) + 1e-12 * np.abs(value)))
+    differ = np.flatnonzero(find_changed(publication.values[found], table))
     if len(differ):
         names = itemize([table.name(int(cell)) for cell in differ])
         raise InputError(
             f"{path.name}: {count(len(differ), 'cell')} published with another value than in {table.source}: {names}; "
             "is it the same table, with the same response?"
         )
+
+
+def find_changed(shown: NDArray[np.float64], table: Table) -> NDArray[np.bool_]:
+    """Which cells of a table have another value than is shown, where both are known; rounding is no other."""
+    unit = 0.5 * 10.0 ** -(table.decimals if table.decimals is not None else 9)
+    value = np.nan_to_num(table.value)
+    known = ~np.isnan(shown) & ~np.isnan(table.value)
+    differ: NDArray[np.bool_] = np.abs(np.nan_to_num(shown) - value) > unit * (1 + 1e-9) + 1e-12 * np.abs(value)
+    return known & differ

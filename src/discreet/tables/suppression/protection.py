@@ -36,6 +36,7 @@ from discreet.tabular.contributors import sole_contributors
 from discreet.tabular.files.formats import table_from
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
+from discreet.verification.earlier import narrow_bounds
 from discreet.verification.pattern import previous_pattern
 from discreet.verification.verdict import Audit
 
@@ -60,6 +61,8 @@ class Request:
     strict: bool = False
     partial: bool = False
     no_rules: bool = False
+    previous_release: Any = None
+    growth: float = 0.0
     certificate: bool = False
     meta: str | Path | None = None
 
@@ -97,16 +100,18 @@ def suppress_cells(
         previous, notes = previous_pattern(table, Path(request.previous))
         table = table.but(notes=(*table.notes, *notes))
     frozen = _find_frozen(table, request)
-    problem = problem_of(table, strict=request.strict, frozen=frozen, settle=False)
+    # As whoever has seen earlier releases knows it.
+    seen, _ = narrow_bounds(table, request.previous_release, request.growth)
+    problem = problem_of(seen, strict=request.strict, frozen=frozen, settle=False)
     tell("compiling", 0.0)
     warm_up(problem)
 
     tell("protecting", 0.0)
     problem, lost = settle_ranges(problem)
     if len(lost) and not request.partial:
-        raise PromiseNotKept(_explain_unprotectable(table, lost))
+        raise PromiseNotKept(_explain_unprotectable(table, lost, request))
     problem = problem.without(lost)
-    watch = _watch(table, problem, lost, request)
+    watch = _watch(table, seen, problem, lost, request)
     begin_with = None if previous is None else previous[problem.system.cells]
     how = options.seed, begin_with, options.threads
     process: Components | GuardedSearch = (
@@ -164,6 +169,8 @@ def _read(given: Any, request: Request) -> tuple[Table, Floats]:
 
 def _find_frozen(table: Table, request: Request) -> Ints | None:
     """The cells that must be published, by order or because anybody can work them out."""
+    if request.protect_secondaries and request.previous_release is not None:
+        raise InputError("secondary cells are not protected against earlier releases; leave one of the two out")
     frozen = find_cells(table, request.frozen, "frozen")
     if frozen is not None and (table.status[frozen] == PRIMARY).any():
         cell = int(frozen[table.status[frozen] == PRIMARY][0])
@@ -243,7 +250,7 @@ def _are_insiders_judged(table: Table, request: Request) -> bool:
     return request.singletons is not False and (bool(request.singletons) or sole_contributors(table) is not None)
 
 
-def _watch(table: Table, problem: Problem, lost: Ints, request: Request) -> Watch | None:
+def _watch(table: Table, seen: Table, problem: Problem, lost: Ints, request: Request) -> Watch | None:
     """What insiders must not learn; None where there are none. Without leave to go on what cannot be had is refused."""
     if not _are_insiders_judged(table, request):
         return None
@@ -256,6 +263,9 @@ def _watch(table: Table, problem: Problem, lost: Ints, request: Request) -> Watc
         )
     if not len(insiders) or not problem.requirements:
         return None
+    # What is asked in the eyes of insiders is not less because an earlier release is known.
+    table = _drop_unprotectable(seen, lost)
+    insiders = replace(insiders, table=table)
     return Watch(table, insiders, problem, strict=request.strict, partial=request.partial)
 
 
@@ -284,12 +294,13 @@ def _leave_unjudged(verdict: Audit, lost: Ints) -> Audit:
     )
 
 
-def _explain_unprotectable(table: Table, lost: Ints) -> str:
+def _explain_unprotectable(table: Table, lost: Ints, request: Request) -> str:
     """The refusal of a table with cells that cannot be protected."""
     names = itemize([table.name(int(cell)) for cell in lost])
+    seen = "" if request.previous_release is None else ", or an earlier release tells too much of them"
     return (
         f"{table.source}: {len(lost)} unsafe cells cannot be protected, whatever else is suppressed: {names}. They "
-        "stand alone in a relation, or all cells beside them are frozen, empty or too small. Let more cells be "
+        f"stand alone in a relation, or all cells beside them are frozen, empty or too small{seen}. Let more cells be "
         "suppressed, lower the level, or go on without them by --partial (partial=True)"
     )
 
@@ -315,6 +326,8 @@ def _judge(
         secondaries=request.protect_secondaries,
         singletons=_are_insiders_judged(table, request),
         sums=request.sums,
+        previous_release=request.previous_release,
+        growth=request.growth,
         certificate=request.certificate,
         progress=progress,
     )
@@ -328,8 +341,13 @@ def _judge(
         verdict = replace(verdict, victims=tuple(watch.victims.tolist()))
     if len(lost):
         # Nothing protects them, and the verdict says so.
-        verdict = verdict.with_verdicts_of(audit(released, strict=request.strict), lost)
+        verdict = verdict.with_verdicts_of(_attack(released, request), lost)
     return verdict
+
+
+def _attack(released: Table, request: Request) -> Audit:
+    """What an attacker who has seen earlier releases makes of a table."""
+    return audit(released, strict=request.strict, previous_release=request.previous_release, growth=request.growth)
 
 
 def describe_bound(value: float | None, base: Floats, weight: Floats, cost: float) -> dict[str, Any] | None:
@@ -405,5 +423,5 @@ def _account(
             "columns": len(table.dimensions),
             "dialect": None,
         },
-        notes=(*table.notes, *note_partial(table, unprotected, victims)),
+        notes=(*dict.fromkeys((*table.notes, *verdict.notes)), *note_partial(table, unprotected, victims)),
     )
