@@ -99,9 +99,9 @@ def audit(
     from discreet.tabular.files.formats import table_from
     from discreet.tabular.table import PRIMARY
     from discreet.verification.certificate import Certifier
-    from discreet.verification.earlier import narrow_bounds
     from discreet.verification.outside import published_table
     from discreet.verification.pattern import apply_pattern, centre_of
+    from discreet.verification.publication import narrow_bounds
     from discreet.verification.verdict import Audit
 
     tell = progress or silent

@@ -36,8 +36,8 @@ from discreet.tabular.contributors import sole_contributors
 from discreet.tabular.files.formats import table_from
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.earlier import narrow_bounds
 from discreet.verification.pattern import previous_pattern
+from discreet.verification.publication import narrow_bounds
 from discreet.verification.verdict import Audit
 
 # What preferred cells and cells to avoid count in the search, in parts of their cost.
