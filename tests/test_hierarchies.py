@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.cli.app import run
-from discreet.coarsening import read_coarsened
 from discreet.data.ancestry import distances
 from discreet.data.attributes import Attribute
 from discreet.data.dataset import accept
@@ -18,6 +17,7 @@ from discreet.data.embedding import embed
 from discreet.data.roles import Declaration
 from discreet.errors import InputError
 from discreet.microdata.records import records_of
+from discreet.recoding.coarsening import read_coarsened
 
 HIERARCHY = "A\n@A1\n@@A11\n@@A12\n@A2\nB\n@B1\n@@B11\n"
 CODES = st.lists(st.text("12", min_size=1, max_size=4), min_size=2, max_size=12).filter(

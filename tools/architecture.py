@@ -28,7 +28,7 @@ FLOORS = {
     "studies": ["jobs", "experiments"],
     "protection": ["grouping", "microdata", "tables"],
     "judgement, release": ["release", "measures", "verification"],
-    "attack, declarations, runs": ["attack", "coarsening", "columns", "configuration", "methods", "running"],
+    "attack, declarations, runs": ["attack", "columns", "configuration", "methods", "recoding", "running"],
     "foundations": ["executors", "evolution", "solvers", "kernels", "examples", "tabular", "data"],
 }
 SAME_FLOOR = {

@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 MOVED = {
+    "discreet.coarsening": "discreet.recoding.coarsening",
     "discreet.attack.unpicking": "discreet.attack.system",
     "discreet.data.reading": "discreet.data.attributes",
     "discreet.data.tabular": "discreet.tabular",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from discreet.configuration import EXPECTED, Config
-from discreet.data.roles import REST, ROLES, Declarations, as_words, declare, quote
+from discreet.data.roles import RECODINGS, REST, ROLES, Declarations, as_words, declare, quote
 from discreet.errors import InputError, suggest
 
 Names = str | Sequence[str] | None
@@ -95,6 +95,13 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
         Compare the codes of nominal quasi-identifiers by what they have in common: `prefix` by their first characters,
         `icd.hrc` by the codes above them in a hierarchy file. Codes are the farther apart the more levels they differ
         in; modes are released as before.
+    topcode : mapping of str to str or float
+        Numbers, quasi-identifiers or confidential, whose largest values are coded on the way in: `99%` puts those
+        beyond that share of the records at their mean, at least k of them; a number puts those above it at that bound.
+    bottomcode : mapping of str to str or float
+        The same at the other end: `1%` is the share of the smallest values.
+    round : mapping of str to float
+        Numbers, quasi-identifiers or confidential, that are rounded to multiples of this on the way in.
     weights : mapping of str to float
         How much a quasi-identifier counts when records are compared; 1 where nothing is said.
     aggregate : mapping of str to str
@@ -108,6 +115,9 @@ class ColumnKeywords(RoleKeywords, TypeKeywords, total=False):
     """
 
     hierarchy: Mapping[str, str] | None
+    topcode: Mapping[str, str | float] | None
+    bottomcode: Mapping[str, str | float] | None
+    round: Mapping[str, float] | None
     weights: Mapping[str, float] | None
     aggregate: Mapping[str, str] | None
     digits: Mapping[str, int] | None
@@ -264,7 +274,7 @@ def resolve(names: Sequence[str], config: Config, *, hint: str = "", **columns: 
         said["form"] = (order or said.get("form")) if kind == "date" else None
     for key, keyword in (
         ("weight", "weights"),
-        *((name, name) for name in ("aggregate", "digits", "coarsen", "hierarchy")),
+        *((name, name) for name in ("aggregate", "digits", "coarsen", "hierarchy", *RECODINGS)),
     ):
         for name, value in _check_mapping(key, cast("Mapping[str, Any] | None", columns.get(keyword))).items():
             if key == "digits" and name == "all" and name not in names:

@@ -38,6 +38,7 @@ READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size")
 DETAILS = {
     "role": "role", "type": "kind", "order": "order", "weight": "weight",
     "aggregate": "aggregate", "missing": "missing", "digits": "digits", "coarsen": "coarsen",
+    "topcode": "topcode", "bottomcode": "bottomcode", "round": "round",
     "hierarchy": "hierarchy",
     "form": "form", "na": "na",
 }  # fmt: skip
@@ -51,7 +52,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),
-    "digits": (int,), "coarsen": (str,), "hierarchy": (str,), "form": (str,), "na": (str, int, float, list),
+    "digits": (int,), "coarsen": (str,), "topcode": (int, float, str), "bottomcode": (int, float, str),
+    "round": (int, float), "hierarchy": (str,), "form": (str,), "na": (str, int, float, list),
 }  # fmt: skip
 Types = Mapping[str, tuple[type, ...]]
 Verb = TypeVar("Verb", bound=Callable[..., Any])

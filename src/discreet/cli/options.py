@@ -239,6 +239,13 @@ class ColumnOptions(Options):
     na
         Words and numbers that stand for missing values in quasi-identifiers, as 999,unknown,- or, of one column, as
         age=999.
+    topcode
+        Numbers, quasi-identifiers or confidential, whose largest values are coded on the way in: income=99% puts those
+        beyond that share of the records at their mean, at least k of them; income=250000 puts those above it there.
+    bottomcode
+        The same at the other end, as income=1%.
+    round
+        Numbers, quasi-identifiers or confidential, that are rounded to multiples on the way in, as income=100.
     weights
         How much a quasi-identifier counts when records are compared, as income=2,age=0.5; 1 where nothing is said.
     aggregate
@@ -261,6 +268,9 @@ class ColumnOptions(Options):
     na: Words = None
     coarsen: Coarsenings = None
     hierarchy: Coarsenings = None
+    topcode: Limits = None
+    bottomcode: Limits = None
+    round: Weights = None
     weights: Annotated[Weights, Parameter(name="--weight")] = None
     aggregate: Aggregates = None
     digits: Digits = None

@@ -13,6 +13,8 @@ from discreet.errors import InputError
 
 ROLES = ("quasi", "confidential", "identifier", "by", "ignore")
 REST = ("all", "rest")
+# How numbers are recoded on the way in.
+RECODINGS = ("topcode", "bottomcode", "round")
 KINDS = ("numeric", "ordinal", "nominal", "date")
 # Beyond this, nothing of an attribute of weight 1 is left in a sum of distances.
 LARGEST_WEIGHT = 1e15
@@ -41,6 +43,10 @@ class Declaration:
     missing: str | None = None
     digits: int | None = None
     coarsen: str | None = None
+    # Limits beyond which values are coded, and what all are rounded to multiples of.
+    topcode: str | float | None = None
+    bottomcode: str | float | None = None
+    round: float | None = None
     hierarchy: str | None = None
     # What is said of all columns at once: digits of those that are numbers, words for missing values, two-digit years.
     default_digits: int | None = None
@@ -148,6 +154,18 @@ def _add_details(column: Declaration, said: Mapping[str, Any]) -> Declaration:
         raise InputError(f"pivot must be a year of two digits, 0 to 99, not {column.pivot!r}")
     if column.form is not None:
         check_pattern(column.name, column.form)
+    for key in RECODINGS:
+        said_so = getattr(column, key)
+        if said_so is None:
+            continue
+        if column.role not in ("quasi", "confidential"):
+            raise InputError(f"{where}: {key} is for quasi-identifiers and confidential columns; it is {column.role}")
+        if column.coarsen is not None:
+            raise InputError(f"{where}: it is coarsened, so that {key} has nothing to work on; keep one of the two")
+        if key == "round" and not (_is(said_so, Real) and 0 < said_so < float("inf")):
+            raise InputError(f"{where}: round must be a number above 0, such as 100, not {said_so!r}")
+        if key != "round" and not (isinstance(said_so, str) or _is(said_so, Real)):
+            raise InputError(f"{where}: {key} must be a share such as '99%', or a number, not {said_so!r}")
     if column.coarsen is not None and not isinstance(column.coarsen, str):
         raise InputError(f"{where}: coarsen must be a text, such as 'prefix:2'")
     if column.coarsen is not None and column.role != "quasi":

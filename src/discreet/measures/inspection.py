@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.coarsening import coarsen
 from discreet.columns import resolve
 from discreet.configuration import EXPECTED, Config
 from discreet.data.dataset import Dataset
@@ -20,6 +19,7 @@ from discreet.data.profile import Profile, Proposal, profile, propose
 from discreet.data.roles import REST, Declaration, Declarations
 from discreet.data.toml import write_key, write_value
 from discreet.measures.risk import class_ids
+from discreet.recoding.coarsening import coarsen
 from discreet.text import WIDTH, count, entry, printable
 
 # The sizes of groups that offices ask for.

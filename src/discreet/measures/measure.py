@@ -237,9 +237,9 @@ def _declare(before: Dataset, said: Any, roles: dict[str, list[str]], types: dic
 
 def _pair(before: Dataset, after: Dataset, declared: Declarations, rows: Any) -> tuple[Pair, list[str]]:
     """Read the attributes of both files, the release in the order of the original."""
-    from discreet.coarsening import read_coarsened_pair
     from discreet.data.attributes import read_confidential
     from discreet.measures.pair import Pair
+    from discreet.recoding.coarsening import read_coarsened_pair
 
     attributes, released, confidential = [], [], []
     assumed: dict[str, list[str]] = {}

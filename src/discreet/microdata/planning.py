@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.coarsening import choose_levels, is_open
 from discreet.data.embedding import embed
 from discreet.microdata.classes import blanks
 from discreet.microdata.given import LABELS
 from discreet.microdata.preparation import Prepared
 from discreet.microdata.protection import parameters, promise_of
 from discreet.microdata.solving import choose
+from discreet.recoding.coarsening import choose_levels, is_open
 from discreet.release.summary import describe_columns, describe_notes
 from discreet.text import count, duration, entry
 from discreet.verification.promise import Promise

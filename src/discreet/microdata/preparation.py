@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.coarsening import choose_levels, is_open
 from discreet.columns import name_identifier
 from discreet.configuration import load
 from discreet.data.attributes import Attribute
@@ -27,6 +26,8 @@ from discreet.microdata.options import Settings
 from discreet.microdata.protection import declare, read_attributes, release_of
 from discreet.microdata.solving import choose
 from discreet.plugins import name_of
+from discreet.recoding.coarsening import choose_levels, is_open
+from discreet.recoding.extremes import recode_confidential
 from discreet.release.release import Release
 from discreet.text import count
 
@@ -70,7 +71,7 @@ class Prepared:
 
     def divide(self) -> tuple[list[Attribute], list[AttributeGroup], list[str]]:
         """The quasi-identifiers, their groups with the classes of records, and what was assumed."""
-        attributes, notes = read_attributes(self.dataset, self.declarations)
+        attributes, notes = read_attributes(self.dataset, self.declarations, self.settings.k)
         by, k = self.declarations.names("by"), self.settings.k
         return attributes, attribute_groups(self.dataset, attributes, self.groups, by, k), [*notes, *self.notes]
 
@@ -175,17 +176,19 @@ def prepare(
     if settings.person in dataset.frame.columns:
         columns = name_identifier(settings.person, columns, said)
     declarations = declare(dataset, said, **columns)
+    dataset, recoded = recode_confidential(dataset, declarations, settings.k)
     names = declarations.names("quasi")
     groups = (
         parse_groups(said.grouping, names, f"{config}: grouping") if grouping is None else parse_groups(grouping, names)
     )
     kept = None if checkpoint is None else Path(checkpoint)
     if labels is None:
-        return Prepared(dataset, declarations, groups, settings, kept)
+        return Prepared(dataset, declarations, groups, settings, kept, tuple(recoded))
     if options.get("method") is not None or settings.target != "il" or kept is not None:
         raise InputError("labels are groups already: leave out method, target and checkpoint, or the labels")
     given = read_labels(labels, len(groups), dataset.frame.height)
-    return Prepared(dataset, declarations, groups, replace(settings, method=LABELS, params={}), labels=given)
+    settings = replace(settings, method=LABELS, params={})
+    return Prepared(dataset, declarations, groups, settings, notes=tuple(recoded), labels=given)
 
 
 # What the least size of groups grows by from one trial to the next, and how many trials in a row may be worse.

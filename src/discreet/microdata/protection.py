@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.coarsening import read_coarsened
 from discreet.columns import ColumnKeywords, resolve
 from discreet.configuration import Config
 from discreet.data.attributes import Attribute, Values, read_confidential
@@ -19,7 +18,7 @@ from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files.csv import assign_types
 from discreet.data.profile import warn_of_revealing
-from discreet.data.roles import Declarations
+from discreet.data.roles import RECODINGS, Declarations
 from discreet.data.rows import read_persons
 from discreet.errors import InputError, PromiseNotKept, suggest
 from discreet.measures.choices import Choices
@@ -35,6 +34,7 @@ from discreet.microdata.options import Settings
 from discreet.microdata.records import Records, records_of
 from discreet.microdata.solving import Solution, View, adopt, choose, partition_of, solve
 from discreet.plugins import name_of
+from discreet.recoding.extremes import as_it_came, is_recoded, read_recoded
 from discreet.release.evidence import describe_distributions, describe_input, evidence
 from discreet.release.release import Release
 from discreet.text import silent
@@ -47,12 +47,12 @@ def declare(dataset: Dataset, said: Config, **columns: Unpack[ColumnKeywords]) -
     return resolve(dataset.frame.columns, said, hint=dataset.hint, **columns)
 
 
-def read_attributes(dataset: Dataset, declarations: Declarations) -> tuple[list[Attribute], list[str]]:
+def read_attributes(dataset: Dataset, declarations: Declarations, k: int = 2) -> tuple[list[Attribute], list[str]]:
     """The quasi-identifiers, and what was assumed on the way."""
     attributes = []
     assumed: dict[str, list[str]] = {}
     for name in declarations.names("quasi"):
-        attribute, assumption = read_coarsened(dataset, declarations[name])
+        attribute, assumption = read_recoded(dataset, declarations[name], k)
         attributes.append(attribute)
         assumed.setdefault(assumption, []).append(name)
     assumptions = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what]
@@ -86,6 +86,8 @@ def release_of(
     if labels is None and (several or not all(said.holds_anyway for said in promise.held)):
         raise InputError("no method can keep l, t or person yet; with groups made elsewhere (labels) they are verified")
     kept, views, constant = _lay_out(attributes, groups)
+    # A release is measured against the numbers as they came in.
+    came = [as_it_came(attribute) for attribute in attributes]
     if labels is None:
         solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=settings.bound)
     else:
@@ -94,9 +96,9 @@ def release_of(
     started = float("nan")
     if start is not None:
         before = _written(kept, [start] * len(kept))
-        started = information_loss(attributes, before)[0]
+        started = information_loss(came, before)[0]
         # Medians and digits are not what a search counts: what it found may lose more once they are written.
-        if _counted(attributes, before) < _counted(attributes, released):
+        if _counted(came, before) < _counted(came, released):
             solution, released = solution.swap([partition_of(views[0].records, start, settings.k)]), before
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
@@ -113,7 +115,7 @@ def release_of(
     if len(groups) > 1:
         # Nothing is promised across groups: what an intruder who combines them finds is always told.
         asked = (*asked, "dld")
-    measures = judge(dataset, declarations, attributes, released, [name for name in asked if name != "ad"], tell) | {
+    measures = judge(dataset, declarations, came, released, [name for name in asked if name != "ad"], tell) | {
         "partition_il": solution.il,
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),
@@ -123,14 +125,13 @@ def release_of(
     if "ad" in asked and (held := declarations.names("confidential")):
         measures["ad"] = attribute_disclosure(frame.select(declarations.names("quasi", "by")), frame.select(held))
     # A float of a stratum may have been minus zero.
-    untouched = [
-        name for name in declarations.names("confidential", "by") if name not in by or not frame.schema[name].is_float()
-    ]
+    held = [name for name in declarations.names("confidential") if not is_recoded(declarations[name])]
+    untouched = [*held, *(name for name in by if not frame.schema[name].is_float())]
     data = dataset.restore(frame, untouched)
     if settings.own:
         tell("measuring", 0.0)
         shown = assign_types(frame, dataset.decimal) if dataset.textual else data
-        measures |= take_own(settings.own, show(dataset, attributes), shown)
+        measures |= take_own(settings.own, show(dataset, came), shown)
     if start is not None:
         measures["start_il"] = started
     account = evidence(
@@ -292,7 +293,8 @@ def parameters(
     by_name = {attribute.name: attribute for attribute in attributes}
     columns: dict[str, dict[str, Any]] = {}
     for said in declarations.columns:
-        columns[said.name] = {"role": said.role}
+        recoded = {name: how for name in RECODINGS if (how := getattr(said, name)) is not None}
+        columns[said.name] = {"role": said.role} | recoded
         if said.name in by_name:
             attribute = by_name[said.name]
             columns[said.name] |= {

@@ -107,6 +107,7 @@ def refine(
     from discreet.microdata.options import Settings
     from discreet.microdata.protection import declare, read_attributes, release_of
     from discreet.microdata.solving import choose
+    from discreet.recoding.extremes import recode_confidential
 
     columns, promised, search = sort_keywords(refine, keywords, ColumnKeywords, PromiseKeywords, SearchKeywords)
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
@@ -160,7 +161,8 @@ def refine(
         raise InputError(
             f"the method {chosen} does not start from given groups; leave the method out, or name a search"
         )
-    attributes, notes = read_attributes(dataset, declarations)
+    dataset, recoded = recode_confidential(dataset, declarations, settings.k)
+    attributes, notes = read_attributes(dataset, declarations, settings.k)
     groups = attribute_groups(dataset, attributes, [names], by_names, settings.k)
     return release_of(
         dataset,
@@ -168,7 +170,7 @@ def refine(
         attributes,
         groups,
         settings,
-        notes,
+        [*notes, *recoded],
         tell,
         checkpoint=None if checkpoint is None else Path(checkpoint),
         start=_within(start, groups[0].classes, settings.k, given),

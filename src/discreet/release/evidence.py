@@ -145,6 +145,7 @@ PUBLISHED = (
     "columns",
     "order",
     "coarsened",
+    "recoded",
     "parts",
     "dimensions",
     "linked",

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.data.files import check_writable_format, dialect_of, read_back, sha256, write
 from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
+from discreet.data.roles import RECODINGS
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, WriteError, spare
 from discreet.release.evidence import record, write_json
@@ -130,17 +131,19 @@ class Release:
             spare(files.values(), {"the input itself": self._source.path})
         format_name = check_writable_format(path)
         map_format = check_writable_format(files["row map"]) if row_map else ""
+        columns = self.evidence["parameters"]["columns"]
+        coarsened = {name: how["coarsen"] for name, how in columns.items() if "coarsen" in how}
+        recoded = {name: words for name, how in columns.items() if (words := _describe_recoding(how))}
         frame = self._frame
         if self._source is not None and self._source.dialect is not None and format_name not in ("csv", "tsv"):
             frame = assign_types(frame, self._source.dialect.decimal)
         if self._source is not None and format_name in ("spss", "zsav"):
             # Confidential columns keep the codes that say why a value is missing; only an SPSS file can declare them.
-            columns = self.evidence["parameters"]["columns"]
             frame = frame.with_columns(
-                column for name, column in self._source.coded.items() if columns[name]["role"] == "confidential"
+                column
+                for name, column in self._source.coded.items()
+                if columns[name]["role"] == "confidential" and name not in recoded
             )
-        said = self.evidence["parameters"]["columns"]
-        coarsened = {name: how["coarsen"] for name, how in said.items() if "coarsen" in how}
         rows = sort_order(frame) if order == "sorted" else None
         frame = frame if rows is None else frame[rows]
         with AtomicFiles(files.values(), force=force) as atomic:
@@ -158,7 +161,8 @@ class Release:
                     "row_map": files["row map"].name if row_map else None,
                     "dialect": _dialect(format_name, self._source),
                 }
-                | ({"coarsened": coarsened} if coarsened else {}),
+                | ({"coarsened": coarsened} if coarsened else {})
+                | ({"recoded": recoded} if recoded else {}),
             }
             write_json(record(account), atomic.temporary(files["record"]))
             write_json(account, atomic.temporary(files["evidence"]))
@@ -204,6 +208,12 @@ def files_of(
         "record": path.with_name(path.name + ".release.json"),
         "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
     } | ({"row map": Path(row_map)} if row_map else {})
+
+
+def _describe_recoding(how: Mapping[str, Any]) -> str:
+    """How the numbers of a column were recoded, as the record says it; nothing if they were not."""
+    said = [(key, how[key]) for key in RECODINGS if key in how]
+    return ", ".join(f"{key} {value if isinstance(value, str) else f'{value:.12g}'}" for key, value in said)
 
 
 def _dialect(format_name: str, source: Source | None) -> dict[str, Any] | None:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import discreet
 from canary import CANARY
 from discreet.cli.app import run
-from discreet.coarsening import choose_levels, coarsen, read_coarsened
 from discreet.data.dataset import accept
 from discreet.data.roles import Declaration, Declarations
 from discreet.errors import InputError
 from discreet.measures.loss import information_loss
+from discreet.recoding.coarsening import choose_levels, coarsen, read_coarsened
 
 HIERARCHY = "A\n@A1\n@@A11\n@@A12\n@A2\nB\n@B1\n@@B11\n"
 
