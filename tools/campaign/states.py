@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import zipfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 
+import discreet
 from campaign.commands import call
 from campaign.found import Found
 from campaign.tables import attack_file
+from discreet.evolution import checkpoint
 
 RESUMED = "a run that goes on from a forged checkpoint is refused, or ends in a release that keeps its promise"
 CHECKED = "a forged certificate is refused, or what it shows is true"
+
+EXTREMES = {"i": (-1, 10**12, -(2**62)), "u": (0, 2**63), "f": (np.nan, np.inf, -1e308), "b": (True, False)}
+K = 3
 
 
 def run(seed: int, folder: Path) -> Found:
@@ -24,72 +29,137 @@ def run(seed: int, folder: Path) -> Found:
     rng = np.random.default_rng([seed, 4])
     found = Found()
     if seed % 2:
-        _forge_checkpoint(rng, folder, found)
+        name = list(SEARCHES)[int(rng.integers(len(SEARCHES)))]
+        found.hold(RESUMED, *forge_checkpoint(name, rng, folder, int(rng.integers(1, 4))))
     else:
         _forge_certificate(rng, folder, found)
     return found
 
 
-def _forge_checkpoint(rng: np.random.Generator, folder: Path, found: Found) -> None:
-    n, k = int(rng.integers(20, 60)), 3
-    path, kept = folder / "data.csv", folder / "run.npz"
-    with path.open("w", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(["x", "y", "s"])
-        out.writerows(zip(rng.normal(size=n).round(3), rng.normal(size=n).round(3), range(n), strict=True))
-    roles = ["--quasi", "x,y", "--confidential", "s", "--k", k, "--measures", "none", "--quiet", "--checkpoint", kept]
-    method = str(rng.choice(["memetic", "genetic", "exact"]))
-    common = ["protect", path, *roles, "--method", method]
-    call(*common, "--steps", 2, "-o", folder / "first.csv")
-    if not kept.exists():
-        return
-    kept.write_bytes(_forge_archive(rng, kept.read_bytes()))
-    result = call(*common, "--steps", 4, "-o", folder / "second.csv")
-    if result.status == 0:
-        with (folder / "second.csv").open(newline="") as file:
-            rows = [(row["x"], row["y"]) for row in csv.DictReader(file)]
-        found.hold(RESUMED, len(rows) == n and min(Counter(rows).values()) >= k, method)
-    else:
-        found.hold(RESUMED, result.is_orderly, f"{method}, status {result.status}")
+def _survey(n: int, seed: int = 1) -> pl.DataFrame:
+    return pl.DataFrame(np.random.default_rng(seed).normal(size=(n, 3)), schema=["a", "b", "c"])
 
 
-def _forge_archive(rng: np.random.Generator, content: bytes) -> bytes:
-    """The archive with one to three of its arrays changed in value, kind or shape."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: np.load(io.BytesIO(archive.read(name)), allow_pickle=False) for name in archive.namelist()}
-    names = [name for name in members if name.startswith("state")] or list(members)
-    for name in rng.choice(names, int(rng.integers(1, 4))).tolist():
-        members[name] = _forge_array(rng, members[name])
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, array in members.items():
-            held = io.BytesIO()
-            np.save(held, array, allow_pickle=False)
-            archive.writestr(name, held.getvalue())
-    return out.getvalue()
+def _coded(n: int) -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    codes = {name: rng.integers(0, 5, n).astype(str) for name in ("u", "v")}
+    return pl.DataFrame(codes | {"w": rng.normal(size=n)})
 
 
-def _forge_array(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:
-    injury = int(rng.integers(6))
-    if injury == 0:
-        return (
-            array.astype(str(rng.choice(["int8", "float64", "int32", "bool", "U8"])))
-            if array.dtype.kind in "biuf"
-            else array[..., None]
-        )
-    if injury == 1:
-        return array.reshape(-1)[: max(0, array.size - int(rng.integers(1, 5)))]
-    if injury == 2:
-        return np.concatenate([array.reshape(-1)] * 2)
-    changed = array.copy().reshape(-1)
-    if changed.size and changed.dtype.kind in "iu":
-        info = np.iinfo(changed.dtype)
-        changed[int(rng.integers(changed.size))] = int(rng.choice([info.min, info.max, 0, 1, 10**3 % info.max]))
-    elif changed.size and changed.dtype.kind == "f":
-        changed[int(rng.integers(changed.size))] = rng.choice([np.nan, np.inf, -1e300, 0.0])
-    elif changed.size and changed.dtype.kind == "b":
-        changed[:] = ~changed
-    return changed.reshape(array.shape)
+def _table(*shape: int) -> Any:
+    rng = np.random.default_rng(2)
+    size = 6 * int(np.prod(shape))
+    rows = {f"d{axis}": rng.integers(0, codes, size).astype(str) for axis, codes in enumerate(shape)}
+    frame = pl.DataFrame(rows | {"amount": rng.integers(1, 90, size)})
+    return discreet.primary(discreet.tabulate(frame, by=list(rows), value="amount"), p=30, threshold=9)
+
+
+def _companies() -> Any:
+    """A table with sole contributors, so that the search is guarded."""
+    rng = np.random.default_rng(5)
+    rows = {f"d{axis}": rng.integers(0, 4, 40).astype(str) for axis in range(2)}
+    frame = pl.DataFrame(rows | {"amount": np.ceil(rng.lognormal(3, 1, 40))})
+    return discreet.primary(discreet.tabulate(frame, by=list(rows), value="amount", top=4), p=15)
+
+
+def _protect(n: int, path: Path, steps: int, **said: Any) -> Any:
+    return discreet.protect(_survey(n), k=K, quasi="all", measures="none", steps=steps, checkpoint=path, **said)
+
+
+def _suppress(shape: tuple[int, ...], path: Path, steps: int, method: str = "search") -> Any:
+    return discreet.suppress(_table(*shape), method=method, steps=steps, checkpoint=path)
+
+
+def _group(path: Path, steps: int, method: str, enumeration: int = 0) -> Any:
+    size = {} if enumeration else {"population": 6, "crossovers": 2, "mutations": 1}
+    params = {"enumeration": enumeration} | size
+    return discreet.group(_survey(30), k=K, quasi="all", method=method, params=params, steps=steps, checkpoint=path)
+
+
+# A run of every kind of checkpoint, small, in a file and for some steps.
+SEARCHES: dict[str, Callable[[Path, int], Any]] = {
+    "memetic": lambda path, steps: _protect(40, path, steps),
+    "memetic in blocks": lambda path, steps: _protect(200, path, steps, params={"large": 100, "block": 50}),
+    "memetic with categories": lambda path, steps: discreet.protect(
+        _coded(60), k=K, quasi="all", nominal=["u", "v"], measures="none", steps=steps, checkpoint=path
+    ),
+    "exact": lambda path, steps: _protect(20, path, steps, method="exact"),
+    "genetic": lambda path, steps: _protect(40, path, steps, method="genetic"),
+    "two-step": lambda path, steps: _protect(60, path, steps, method="two-step"),
+    "patterns by flows": lambda path, steps: _suppress((5, 4), path, steps),
+    "patterns by linear programs": lambda path, steps: _suppress((3, 3, 2), path, steps),
+    "patterns, guarded": lambda path, steps: discreet.suppress(_companies(), steps=steps, checkpoint=path),
+    "patterns, proven": lambda path, steps: _suppress((4, 4), path, steps, "exact"),
+    "patterns by hypercubes": lambda path, steps: _suppress((3, 3, 2), path, steps, "hypercube"),
+    "orders by flows": lambda path, steps: _suppress((5, 4), path, steps, "ga-one-p"),
+    "orders by linear programs": lambda path, steps: _suppress((3, 3, 2), path, steps, "ls-swap"),
+    "gomm": lambda path, steps: _group(path, steps, "gomm"),
+    "d-gomm": lambda path, steps: _group(path, steps, "d-gomm"),
+    "pareto": lambda path, steps: _group(path, steps, "pareto"),
+    "all groupings": lambda path, steps: _group(path, steps, "gomm", 5_000),
+}
+
+
+def kept_state(name: str, path: Path, steps: int = 2) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a search for some steps: what its checkpoint holds of it, and its signature."""
+    SEARCHES[name](path, steps)
+    with np.load(path, allow_pickle=False) as archive:
+        members = {key: archive[key] for key in archive.files}
+    parts = [
+        {key.removeprefix(f"{part}."): value for key, value in members.items() if key.startswith(f"{part}.")}
+        for part in ("state", "signature")
+    ]
+    return parts[0], {key: value.item() for key, value in parts[1].items()}
+
+
+def resume(name: str, path: Path, state: dict[str, Any], signature: dict[str, Any], steps: int = 3) -> tuple[bool, str]:
+    """Go on from a state, with a digest that fits: whether it is refused as it should be, or keeps its promise."""
+    checkpoint.save(path, state, signature)
+    try:
+        made = SEARCHES[name](path, steps)
+    except discreet.DiscreetError as error:
+        return True, str(error)
+    if hasattr(made, "labels"):
+        data = made.data.to_pandas() if hasattr(made.data, "to_pandas") else made.data
+        counts = Counter(data.itertuples(index=False, name=None))
+        return min(counts.values()) >= K, "gone on"
+    return True, "gone on"
+
+
+def forge_checkpoint(name: str, rng: np.random.Generator, folder: Path, count: int) -> tuple[bool, str]:
+    """Change some arrays of a checkpoint, and go on from it."""
+    path = folder / "run.npz"
+    state, signature = kept_state(name, path, int(rng.integers(1, 5)))
+    for key in rng.choice(sorted(state), count).tolist():
+        state[key] = spoil(state[key], rng)
+    try:
+        return resume(name, path, state, signature, 6)
+    except Exception as error:
+        return False, f"{name}: {type(error).__name__}"
+
+
+def spoil(array: Any, rng: np.random.Generator) -> Any:
+    """Change an array in one of the ways that somebody might."""
+    array = np.array(array)
+    how = rng.integers(7)
+    if array.dtype.kind not in EXTREMES or how == 0:
+        return np.zeros((2, 3)) if array.dtype.kind in EXTREMES else "spoilt"
+    if how == 1 and array.ndim:
+        return array[: len(array) // 2]
+    if how == 2 and array.ndim:
+        return np.concatenate([array, array])
+    if how == 3 and array.size > 1:
+        return rng.permutation(array.ravel()).reshape(array.shape)
+    if how == 4:
+        return array.astype(np.float64) + 0.5
+    flat = array.copy().reshape(-1)
+    if flat.size and how == 5 and array.dtype.kind in "iu":
+        # A little, so that it may well be in range.
+        flat[rng.integers(flat.size)] += np.array(rng.choice([1, 2, 7])).astype(array.dtype)
+    elif flat.size:
+        extremes = EXTREMES[array.dtype.kind]
+        flat[rng.integers(flat.size)] = np.array(extremes[rng.integers(len(extremes))]).astype(array.dtype)
+    return flat.reshape(array.shape)
 
 
 def _forge_certificate(rng: np.random.Generator, folder: Path, found: Found) -> None:

@@ -45,6 +45,14 @@ def floats(name: str, value: object, shape: Sequence[int], *, infinite: bool = F
     return np.array(array, np.float64)
 
 
+def words(name: str, value: object, like: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The state of a random generator of ours, as long as another one; of nothing but zeros no number ever came."""
+    array = _shaped(name, value, like.shape)
+    if array.dtype != like.dtype or not array.any():
+        raise ValueError(f"{name} must be the state of a random generator")
+    return np.array(array)
+
+
 def offsets(name: str, value: object, end: int) -> NDArray[np.int64]:
     """Where parts of an array begin, one after the other, and where the last one ends."""
     array = integers(name, value, (-1,), 0, end)

@@ -7,7 +7,7 @@ from typing import Unpack
 
 import numpy as np
 
-from discreet.evolution.checks import whole
+from discreet.evolution.checks import integers, whole
 from discreet.evolution.population import Evaluate, Individual, Member, Options, Population
 from discreet.evolution.process import State
 from discreet.evolution.variation import Operator, replace_worst, tournament, uniform
@@ -90,7 +90,7 @@ class Generational(Population[Individual]):
     def _restore(self, state: State) -> None:
         """Take over a state."""
         super()._restore(state)
-        self._idle = np.asarray(state["idle"]).tolist()
+        self._idle = integers("idle", state["idle"], (len(self.operators),), 0, 2**62).tolist()
 
 
 class SteadyState(Population[Individual]):

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, cast
 import numpy as np
 
 from discreet.evolution import checkpoint as randomness
-from discreet.evolution.checks import whole
+from discreet.evolution.checks import floats, integers, whole
 from discreet.evolution.process import Search, State, inside, part
 from discreet.evolution.variation import Floats, Ints, Operator, proportions
 
@@ -83,11 +83,13 @@ class Memory(Generic[Individual]):
     def load(self, state: State) -> None:
         """Remember what another one has remembered."""
         kept = cast("dict[str, Any]", state)
-        self.evaluations = int(kept["evaluations"])
+        self.evaluations = whole("evaluations", kept["evaluations"], 0)
         keys = kept["keys"].tobytes()
-        ends = np.cumsum(kept["lengths"]).tolist()
+        ends = np.cumsum(integers("lengths", kept["lengths"], (-1,), 0, len(keys))).tolist()
+        if ends and ends[-1] != len(keys):
+            raise ValueError("the keys are not as long as they say")
         known = [keys[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-        self._known = dict(zip(known, kept["costs"].tolist(), strict=True))
+        self._known = dict(zip(known, _kept_costs(kept["costs"], len(known)), strict=True))
 
     def _remember(self, key: bytes, cost: float) -> None:
         self._known.pop(key, None)  # a dictionary keeps the order of entry: the one met last goes to the end
@@ -179,12 +181,15 @@ class Options(TypedDict, Generic[Individual], total=False):
         How many keys are remembered, 100,000 without.
     listeners : iterable of callables
         Told each birth and each survival.
+    admit : callable
+        Whether an individual that comes from a file, of the type and shape of the others, is one.
     """
 
     generations: int | None
     key: Callable[[Individual], bytes] | None
     memory: int
     listeners: Iterable[Listener]
+    admit: Callable[[Individual], bool] | None
 
 
 @dataclass(frozen=True)
@@ -214,7 +219,7 @@ class Population(Search[Individual], Generic[Individual]):
         `(costs, count, rng) -> positions` of the parents of one birth.
     rng : numpy.random.Generator
         Source of randomness, of this process alone.
-    generations, key, memory, listeners
+    generations, key, memory, listeners, admit
         As in `Options`.
     """
 
@@ -230,7 +235,9 @@ class Population(Search[Individual], Generic[Individual]):
         key: Callable[[Individual], bytes] | None = None,
         memory: int = 100_000,
         listeners: Iterable[Listener] = (),
+        admit: Callable[[Individual], bool] | None = None,
     ) -> None:
+        self._admit = admit
         self.members = [Member(number, individual, math.inf) for number, individual in enumerate(initial)]
         if not self.members:
             raise ValueError("a population needs at least one individual")
@@ -302,10 +309,17 @@ class Population(Search[Individual], Generic[Individual]):
     def _restore(self, state: State) -> None:
         """Take over a state."""
         kept = cast("dict[str, Any]", state)
-        triples = zip(kept["numbers"].tolist(), kept["individuals"].copy(), kept["costs"].tolist(), strict=True)
-        *self.members, self._best = [Member(*triple) for triple in triples]
-        self.generation = int(kept["generation"])
-        self._born = int(kept["born"])
+        own, individuals = np.asarray(self.members[0].individual), np.array(kept["individuals"])
+        if individuals.dtype.kind != own.dtype.kind or individuals.shape[1:] != own.shape or len(individuals) < 2:
+            raise ValueError("the individuals are of another kind or shape")
+        individuals = individuals.astype(own.dtype)
+        if self._admit is not None and not all(self._admit(one) for one in individuals):
+            raise ValueError("an individual is none")
+        self._born = whole("born", kept["born"], 0)
+        numbers = integers("numbers", kept["numbers"], (len(individuals),), 0, self._born - 1).tolist()
+        costs = _kept_costs(kept["costs"], len(individuals))
+        *self.members, self._best = [Member(*triple) for triple in zip(numbers, individuals, costs, strict=True)]
+        self.generation = whole("generation", kept["generation"], -1)
         randomness.from_text(self._rng, kept["random"])
         self._memory.load(part("memory", state))
 
@@ -341,3 +355,12 @@ class Population(Search[Individual], Generic[Individual]):
     def _tell(self, event: Birth | Survival) -> None:
         for listener in self._listeners:
             listener(event)
+
+
+def _kept_costs(value: object, count: int) -> list[float]:
+    """Costs that come from a file: any that can be added up, or infinite."""
+    costs = floats("costs", value, (count,), infinite=True)
+    if not np.isfinite(np.abs(costs[np.isfinite(costs)]).sum()):
+        raise ValueError("the costs cannot be added up")
+    found: list[float] = costs.tolist()
+    return found

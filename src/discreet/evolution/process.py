@@ -122,7 +122,7 @@ class Search(ABC, Generic[Answer_co]):
         self._restore(part("phase", state))
         self._generator, self._phase_state, self._epochs_since = None, None, 0
         for _ in range(int(cast("int", state["since"]))):
-            next(self.epochs())
+            next(self.epochs(), None)  # one that was finished when the phase began stays so
 
     def _begin_phase(self) -> None:
         """Keep the state: from here the search can be resumed."""

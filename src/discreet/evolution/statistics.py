@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.population import Birth, Survival
 from discreet.evolution.process import State
 
@@ -101,14 +102,22 @@ class Statistics:
 
     def load(self, state: State) -> None:
         """Take over what another one has saved."""
-        kept = {name: np.asarray(value).tolist() for name, value in state.items()}
-        tallies = [_Tally() for _ in kept["generations"]]
-        for tally, counts, sums in zip(tallies, kept["counts"], kept["sums"], strict=True):
-            for name, value in zip((*COUNTS, *SUMS), (*counts, *sums), strict=True):
+        generations = integers("generations", state["generations"], (-1,), 0, MOST).tolist()
+        tallies = [_Tally() for _ in generations]
+        counts, sums = (
+            np.reshape(state[name], (len(tallies), len(names))) for name, names in (("counts", COUNTS), ("sums", SUMS))
+        )
+        counts, sums = integers("counts", counts, (-1, -1), 0, MOST), floats("sums", sums, (-1, -1), infinite=True)
+        if (counts[:, 0] < 1).any():
+            raise ValueError("an operator without children has no row")
+        for tally, whole, real in zip(tallies, counts.tolist(), sums.tolist(), strict=True):
+            for name, value in zip((*COUNTS, *SUMS), [*whole, *real], strict=True):
                 setattr(tally, name, value)
-        self._tallies = dict(zip(zip(kept["generations"], kept["operators"], strict=True), tallies, strict=True))
-        self._alive = {number: tallies[place] for number, place in kept["alive"]}
-        self._used = set(kept["used"])
+        operators = [str(name) for name in np.asarray(state["operators"]).tolist()]
+        self._tallies = dict(zip(zip(generations, operators, strict=True), tallies, strict=True))
+        alive = integers("alive", np.reshape(state["alive"], (-1, 2)), (-1, 2), 0, MOST)
+        self._alive = {number: tallies[place] for number, place in alive.tolist()}
+        self._used = set(integers("used", state["used"], (-1,), 0, MOST).tolist())
 
     def _bear(self, birth: Birth) -> None:
         tally = self._tallies.setdefault((birth.generation, birth.operator), _Tally())
@@ -127,6 +136,8 @@ class Statistics:
         self._used &= alive
 
 
+# No count is higher.
+MOST = 2**62
 # What a tally holds.
 COUNTS = ("children", "computed", "unused", "survived", "improved", "worsened", "gains", "losses", "measured")
 SUMS = ("gain", "loss", "highest", "lowest")

@@ -46,6 +46,11 @@ def canonical(labels: ArrayLike) -> Labels:
     return renumbered
 
 
+def is_candidate(one: Candidate, attributes: int, ks: int) -> bool:
+    """Whether numbers, such as a file holds, are a candidate: one of so many k, and a grouping in canonical form."""
+    return len(one) == attributes + 1 and 0 <= one[0] < ks and np.array_equal(canonical(one[1:]), one[1:])
+
+
 def clone_key(one: Labels | Candidate) -> bytes:
     """Bytes that are the same for clones, and for them only."""
     return one.tobytes()

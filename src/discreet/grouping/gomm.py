@@ -107,6 +107,7 @@ class Gomm:
             patience=self.idle_limit,
             generations=self.generations,
             key=clone_key,
+            admit=objective.admits,
             copies=self.copies,
             listeners=listeners,
         )

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.evolution.checks import floats, integers, whole
 from discreet.evolution.process import State
-from discreet.grouping.candidates import Candidate, clone_key
+from discreet.grouping.candidates import Candidate, clone_key, is_candidate
 from discreet.grouping.evaluator import Cache, Evaluator, Figures
 
 What = TypeVar("What")
@@ -185,12 +187,29 @@ class Objective:
     def load(self, state: State) -> None:
         """Take over what another one with the same evaluators has saved."""
         kept = cast("dict[str, Any]", state)
-        self.evaluations = int(kept["evaluations"])
+        self.evaluations = whole("evaluations", kept["evaluations"], 0)
         self._known = Cache(REMEMBERED)
-        for one, (il, dld, interval) in zip(kept["known"], kept["figures"].tolist(), strict=True):
+        known, front = self._kept("known", kept["known"]), self._kept("front", kept["front"])
+        figures = np.reshape(kept["figures"], (len(known), 3))
+        floats("figures", figures[:, :2], (len(known), 2), infinite=True)
+        for one, (il, dld, interval) in zip(known, figures.tolist(), strict=True):
             self._known.put(clone_key(one), Figures(il, dld, None if math.isnan(interval) else interval), 1)
-        pairs = zip(kept["front"], kept["trades"].tolist(), strict=True)
-        self.front.trades = [Trade(il, dr, one) for one, (il, dr) in pairs]
+        trades = floats("trades", np.reshape(kept["trades"], (len(front), 2)), (len(front), 2))
+        self.front.trades = [Trade(il, dr, one) for one, (il, dr) in zip(front, trades.tolist(), strict=True)]
+
+    def admits(self, one: Candidate) -> bool:
+        """Whether numbers that come from a file are a candidate."""
+        return is_candidate(one, self.attributes, len(self.evaluators))
+
+    def _kept(self, name: str, value: NDArray[Any]) -> NDArray[np.int16]:
+        """Candidates that come from a file."""
+        if not np.size(value):
+            return np.empty((0, self.attributes + 1), np.int16)
+        most = max(self.attributes, len(self.evaluators))
+        found: NDArray[np.int16] = integers(name, value, (-1, self.attributes + 1), 0, most).astype(np.int16)
+        if not all(self.admits(one) for one in found):
+            raise ValueError(f"{name} has a candidate that is none")
+        return found
 
 
 def _numbers(found: Figures) -> tuple[float, float, float]:

@@ -62,6 +62,7 @@ class Pareto(Gomm):
             rng=rng,
             generations=self.generations,
             key=clone_key,
+            admit=objective.admits,
             copies=self.copies,
             listeners=listeners,
         )

@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from discreet.data.roles import Declarations
+from discreet.evolution.checks import integers, whole
 from discreet.evolution.loop import Outcome
 from discreet.evolution.process import Search, State, inside, part
 from discreet.evolution.statistics import Row, Statistics
@@ -94,9 +95,10 @@ class Enumeration(Search[Candidate]):
         return {"done": self._done, "best": self._best, "lowest": self._lowest}
 
     def _restore(self, state: State) -> None:
-        self._done = int(cast("int", state["done"]))
-        self._best = np.asarray(state["best"], np.int16)
-        self._lowest = float(cast("float", state["lowest"]))
+        self._done, self._lowest = whole("done", state["done"], 0), float(cast("float", state["lowest"]))
+        self._best = integers("best", state["best"], self._best.shape, 0, len(self._best)).astype(np.int16)
+        if not self._objective.admits(self._best) or math.isnan(self._lowest):
+            raise ValueError("best is no grouping")
 
 
 class Recorded:

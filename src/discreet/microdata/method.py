@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution.checks import integers
+from discreet.evolution.checks import floats, integers, offsets, whole
 from discreet.evolution.process import Finished, Process
 from discreet.kernels.partitions.groups import within_sse
 from discreet.microdata.records import Labels as Labels
@@ -125,6 +125,34 @@ def kept_partition(name: str, labels: object, n: int, k: int) -> Labels:
     if np.bincount(kept).min() < k:
         raise ValueError(f"{name} has a group of fewer than {k} records")
     return kept
+
+
+# The random numbers of a pass are drawn from a stream of its own, and there are no more of these.
+MOST_PASSES = 2**20
+
+
+def kept_order(state: Mapping[str, Any], n: int, k: int) -> tuple[Labels, Labels]:
+    """A k-partition that comes from a file: records in an order, and marks at the first of each group; or none yet."""
+    records = n if np.size(state["order"]) else 0
+    order = integers("order", state["order"], (records,), 0, n - 1)
+    heads = integers("heads", state["heads"], (records,), 0, 1)
+    if records:
+        sizes = np.diff(np.append(np.flatnonzero(heads), n))
+        if (np.sort(order) != np.arange(n)).any() or not heads[0] or sizes.min() < k:
+            raise ValueError("the groups kept are no k-partition")
+    return order, heads
+
+
+def kept_blocks(state: Mapping[str, Any], heads: Labels, end: int) -> tuple[Labels, NDArray[np.float64], int]:
+    """Blocks of groups that come from a file: where they start, what they cost, and which is next; or none yet."""
+    is_begun = end > 0 and np.size(state["starts"]) > 1
+    starts = offsets("starts", state["starts"], end) if is_begun else np.zeros(1, np.int64)
+    if (np.diff(starts) <= 0).any() or not heads[starts[:-1]].all():
+        raise ValueError("a block is empty, or begins within a group")
+    costs, at = floats("costs", state["costs"], (len(starts) - 1,)), whole("next", state["next"], 0)
+    if at > len(starts) - 1:
+        raise ValueError("the pass is further than there are blocks")
+    return starts, costs, at
 
 
 def split_large(labels: Labels, k: int) -> Labels:

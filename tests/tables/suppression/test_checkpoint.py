@@ -17,6 +17,7 @@ from discreet.tables.primary import primary
 from discreet.tables.suppress import suppress
 from discreet.tables.tabulate import tabulate
 from discreet.tabular.files.formats import render
+from plain_insiders import records, tabulated
 from random_tables import random_table
 from tables.suppression.test_components import mixed_tables
 
@@ -46,6 +47,9 @@ def command(folder: Path, name: str, method: str, steps: int) -> list[str]:
 def make_table(kind: str, path: Path) -> None:
     if kind == "mixed":
         table = mixed_tables("linked")[0][0]
+    elif kind == "companies":
+        rng = np.random.default_rng(4)
+        table = tabulated(records(rng, (4, 3, 3), mean=1.5, holdings=True), {"p": 15}, holdings=True)
     else:
         frame, _ = contributors({"network": "60x40", "cube": "6x5x4"}[kind], sensitive=0.04, zeros=0.2, seed=1)
         table = primary(tabulate(frame, by=frame.columns[:-1], value="value", complete=True), p=15)
@@ -73,6 +77,8 @@ def outcome(folder: Path, name: str) -> dict[str, Any]:
         ("cube", "ga-group-k", 14, 6, 8),
         ("network", "exact", 60, 41, 45),
         ("cube", "exact", 5, 2, 3),
+        # With sole contributors: what they must not learn becomes part of the problem on the way.
+        ("companies", "search", 40, 17, 20),
     ],
 )
 def test_a_killed_run_ends_where_it_would_have(

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution.checks import floats, integers, offsets, whole
+from discreet.evolution.checks import finite, integers
 from discreet.evolution.process import Search, State, mapped
 from discreet.kernels.compiling import uninterrupted
 from discreet.kernels.memetic.blocks import block_costs, borders, centroids, improve, locate, regroup, sort_records
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.random import seeded
-from discreet.microdata.method import Labels, Points, Run, split_large
+from discreet.microdata.method import MOST_PASSES, Labels, Points, Run, kept_blocks, kept_order, split_large
 
 # Records in a block of the first mdav: smaller ones are a worse start, larger ones take longer.
 START_BLOCK_RECORDS = 10_000
@@ -99,22 +99,10 @@ class Blocks(Search[Labels]):
 
     def _restore(self, state: State) -> None:
         kept: dict[str, Any] = dict(state)
-        n = len(self._points)
-        records = n if np.size(kept["order"]) else 0  # none before there is a partition
-        order, heads = (integers(name, kept[name], (records,), 0, n - 1) for name in ("order", "heads"))
-        if records:
-            sizes = np.diff(np.append(np.flatnonzero(heads), n))
-            if (np.sort(order) != np.arange(n)).any() or heads.max() > 1 or not heads[0] or sizes.min() < self._k:
-                raise ValueError("the groups kept are no k-partition")
-        starts = offsets("starts", kept["starts"], n) if records and len(kept["starts"]) > 1 else np.zeros(1, np.int64)
-        if not heads[starts[:-1]].all():
-            raise ValueError("a block begins within a group")
-        self._order, self._heads, self._starts = order, heads, starts
-        self._costs = floats("costs", kept["costs"], (len(starts) - 1,))
-        self._passes, self._next = whole("passes", kept["passes"], 0), whole("next", kept["next"], 0)
-        if self._next > len(starts) - 1:
-            raise ValueError("the pass is further than there are blocks")
-        self._cost = float(kept["cost"])
+        self._order, self._heads = kept_order(kept, len(self._points), self._k)
+        self._starts, self._costs, self._next = kept_blocks(kept, self._heads, len(self._order))
+        self._passes = int(integers("passes", kept["passes"], (), 0, MOST_PASSES))
+        self._cost = finite("cost", kept["cost"], least=0.0) if len(self._order) else math.inf
 
     def _make_first_partition(self) -> None:
         """Order the records by the groups that were given, or partition them by mdav within blocks."""

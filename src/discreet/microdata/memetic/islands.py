@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.evolution.checks import floats, integers, whole
+from discreet.evolution.checks import floats, integers, whole, words
 from discreet.evolution.process import Search, State, inside, mapped, part
 from discreet.evolution.stops import Cycles
 from discreet.kernels.compiling import Kernels, second_process
@@ -100,7 +100,7 @@ class Island:
             if (np.diff(np.sort(members[:size]), prepend=-1) <= 0).any():
                 raise ValueError("a group of the pool has a record twice, or none at all")
             note(self.pool, members[:size], cost)
-        self.rng[:] = state["rng"]
+        self.rng[:] = words("rng", state["rng"], self.rng)
 
 
 class Islands(Search[Labels]):
@@ -213,7 +213,7 @@ class Islands(Search[Labels]):
         n = len(self._points)
         self._best = kept_partition("best", kept["best"], n, self._k)
         self._cost = _cost(self._points, self._best)
-        self._rng[:] = kept["rng"]
+        self._rng[:] = words("rng", kept["rng"], self._rng)
         self._cycle, self._idle_cycles = (whole(name, kept[name], 0) for name in ("cycle", "idle_cycles"))
         self._proof = None
         if "proof_start" in kept:

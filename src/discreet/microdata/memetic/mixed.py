@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.evolution.checks import finite, integers
 from discreet.evolution.process import Search, State, mapped
 from discreet.kernels.memetic.blocks import regroup
 from discreet.kernels.memetic.unions import room_for
 from discreet.kernels.mixed.groups import Mixed, centres, cut_path, find_equal, group_losses, mark_heads
 from discreet.kernels.mixed.unions import ROOM, improve
 from discreet.kernels.random import seeded
-from discreet.microdata.method import Labels, Run, renumber, split_large
+from discreet.microdata.method import MOST_PASSES, Labels, Run, kept_blocks, kept_order, renumber, split_large
 
 # Groups of equal records that stay in play for each combination of values: they can lend to those who are too few.
 EQUAL_GROUPS_IN_PLAY = 2
@@ -139,11 +140,15 @@ class MixedSearch(Search[Labels]):
 
     def _restore(self, state: State) -> None:
         kept: dict[str, Any] = dict(state)
-        self._order, self._heads = np.array(kept["order"], np.int64), np.array(kept["heads"], np.int64)
-        self._starts, self._costs = np.array(kept["starts"], np.int64), np.array(kept["costs"], np.float64)
-        for name in ("in_play", "tried", "passes", "next", "idle_passes"):
-            setattr(self, f"_{name}", int(kept[name]))
-        self._cost, self._pass_cost = float(kept["cost"]), float(kept["pass_cost"])
+        self._order, self._heads = kept_order(kept, len(self._mixed.codes), self._k)
+        n = len(self._order)
+        for name in ("in_play", "tried", "passes", "idle_passes"):
+            setattr(self, f"_{name}", int(integers(name, kept[name], (), 0, max(n, MOST_PASSES))))
+        if self._in_play > n or (0 < self._in_play < n and not self._heads[self._in_play]):
+            raise ValueError("in_play is not where a group begins")
+        self._starts, self._costs, self._next = kept_blocks(kept, self._heads, self._in_play)
+        self._cost = finite("cost", kept["cost"], least=0.0) if n else math.inf
+        self._pass_cost = float(kept["pass_cost"])
 
     def _make_first_partition(self) -> None:
         """Put equal records together, and the others as they come; or take the groups that were given."""

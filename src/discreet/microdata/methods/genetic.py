@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import InputError, between, whole
-from discreet.evolution.checks import floats, integers
+from discreet.evolution.checks import floats, integers, words
 from discreet.evolution.process import Process, Search, State
 from discreet.kernels.partitions.genetic import Rates, breed, populate, tabulate
 from discreet.kernels.partitions.groups import total_sse
@@ -146,4 +146,4 @@ class Population(Search[Labels]):
         kept.counts[...] = integers("counts", state["counts"], kept.counts.shape, 0, self._generations)
         kept.sse[...] = floats("sse", state["sse"], kept.sse.shape, infinite=True)
         kept.least[...] = floats("least", state["least"], kept.least.shape, infinite=True)
-        kept.random[...] = state["random"]
+        kept.random[...] = words("random", state["random"], kept.random)

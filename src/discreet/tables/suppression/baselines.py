@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.attack.grid import grid_of
 from discreet.attack.system import Bools, Floats, Ints
+from discreet.evolution.checks import integers
 from discreet.evolution.process import Search, State
 from discreet.kernels.boxes import Grid
 from discreet.tables.suppression.orders.agenda import find_open
@@ -289,4 +290,5 @@ class Construction(Search[Bools]):
         return {} if self._made is None else {"pattern": self._made}
 
     def _restore(self, state: State) -> None:
-        self._made = np.asarray(state["pattern"]) if state else None
+        made = integers("pattern", state["pattern"], (len(self.problem),), 0, 1) if state else None
+        self._made = None if made is None else made.astype(np.bool_)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attack.system import Bools, Floats, Ints
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import State, inside, part
 
 # Certificates that nothing refers to any more go once there are so many for each that is in use.
@@ -98,9 +99,9 @@ class Certificates:
     def load(self, state: State) -> None:
         """Go on from what `save` gave."""
         self.clear()
-        for cells in unpack(part("certificates", state)):
+        for cells in unpack_places(part("certificates", state), self._columns):
             self._append(cells)
-        self.number[:] = np.asarray(state["number"])
+        self.number[:] = integers("number", state["number"], self.number.shape, -1, len(self._cells) - 1)
 
 
 def pack(arrays: list[Ints] | list[Floats]) -> State:
@@ -109,7 +110,20 @@ def pack(arrays: list[Ints] | list[Floats]) -> State:
     return {"sizes": sizes, "joined": np.concatenate(arrays) if arrays else np.empty(0, np.int64)}
 
 
-def unpack(state: State) -> list[NDArray[Any]]:
-    """The arrays that `pack` was given."""
-    sizes = np.asarray(state["sizes"])
-    return np.split(np.asarray(state["joined"]), np.cumsum(sizes)[:-1]) if len(sizes) else []
+def unpack_places(state: State, most: int) -> list[Ints]:
+    """The arrays that `pack` was given, each of places among so many."""
+    joined = integers("joined", state["joined"], (-1,), 0, most - 1)
+    return _split(state, joined)
+
+
+def unpack_numbers(state: State) -> list[Floats]:
+    """The arrays that `pack` was given, of numbers."""
+    joined = state["joined"]
+    return _split(state, floats("joined", joined, (-1,)) if np.size(joined) else np.empty(0))
+
+
+def _split(state: State, joined: NDArray[Any]) -> list[NDArray[Any]]:
+    ends = np.cumsum(integers("sizes", state["sizes"], (-1,), 0, len(joined)))
+    if (ends[-1] if len(ends) else 0) != len(joined):
+        raise ValueError("the arrays are not as long as they say")
+    return np.split(joined, ends[:-1]) if len(ends) else []

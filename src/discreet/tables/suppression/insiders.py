@@ -21,8 +21,9 @@ from discreet.attack.levels import PROTECTED, levels_of, verdicts
 from discreet.attack.system import Bools, Ints
 from discreet.data.checks import itemize
 from discreet.errors import PromiseNotKept
+from discreet.evolution.checks import finite, integers
 from discreet.evolution.process import Search, State, inside, part
-from discreet.tables.suppression.certificates import pack, unpack
+from discreet.tables.suppression.certificates import pack, unpack_places
 from discreet.tables.suppression.components import Components, Method
 from discreet.tables.suppression.pattern import pattern_of
 from discreet.tables.suppression.problem import Problem, View, add_views
@@ -141,7 +142,11 @@ class Watch:
         """The problem with the requirements that were saved."""
         self._asked.clear()
         self._views.clear()
-        for insider, cells in zip(np.asarray(state["who"]).tolist(), unpack(state), strict=True):
+        views = unpack_places(state, len(self._table))
+        who = integers("who", state["who"], (len(views),), 0, len(self._insiders) - 1)
+        for insider, cells in zip(who.tolist(), views, strict=True):
+            if (np.diff(cells) <= 0).any():
+                raise ValueError("the cells of a view must rise")
             problem = self.require(problem, [(insider, self._insiders.asked(insider, cells))])
         return problem
 
@@ -275,10 +280,14 @@ class GuardedSearch(Search[Bools]):
 
     def _restore(self, state: State) -> None:
         held: dict[str, Any] = dict(state)
-        self._cost, self._bound, self._is_done = float(held["cost"]), float(held["bound"]), bool(held["is_done"])
-        self._epoch, self._due, self._gap = held["counts"].tolist()
-        self._best = held["best"].astype(np.bool_) if "best" in held else None
-        self._previous = held["previous"].astype(np.bool_) if "previous" in held else None
+        self._bound, self._is_done = finite("bound", held["bound"], least=0.0), bool(held["is_done"])
+        self._epoch, self._due, self._gap = integers("counts", held["counts"], (3,), 0, 2**62).tolist()
+        self._best, self._previous = (
+            integers(name, held[name], (len(self._first),), 0, 1).astype(np.bool_) if name in held else None
+            for name in ("best", "previous")
+        )
         self.problem = self._watch.load(part("watch", state), self._first)
+        # What a pattern costs is worked out, not believed.
+        self._cost = np.inf if self._best is None else self.problem.cost(self._best)
         self._search = Components(self._method, self.problem, self._seed, self._previous, self._threads)
         self._search.load(part("search", state))

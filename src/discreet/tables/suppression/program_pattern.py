@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints, System
+from discreet.evolution.checks import integers, whole
 from discreet.evolution.process import State, inside, part
 from discreet.kernels.arrays import Words
 from discreet.kernels.random import below, uniform
 from discreet.solvers.tolerances import MOVED
 from discreet.tables.suppression.boxes import Boxes, Branches
-from discreet.tables.suppression.certificates import Certificates, pack, unpack
+from discreet.tables.suppression.certificates import Certificates, pack, unpack_numbers, unpack_places
 from discreet.tables.suppression.lattice import LatticeProver, lattice_of
 from discreet.tables.suppression.problem import NOTHING, SIZE_CLASSES, Problem, SizeClasses
 from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver
@@ -204,12 +205,13 @@ class LinearProgramPattern:
 
     def load(self, state: State) -> None:
         """Go on from a saved pattern."""
-        self.start(np.asarray(state["suppressed"]))
+        self.start(integers("suppressed", state["suppressed"], (len(self.problem),), 0, 1).astype(np.bool_))
         self._certificates.load(part("certificates", state))
         self._cuts.load(part("cuts", state))
-        self._unprotectable[:] = np.asarray(state["unprotectable"])
-        self._witness[:] = np.asarray(state["witness"])
-        self.solved = int(np.asarray(state["solved"]))
+        requirements = self.problem.requirements
+        self._unprotectable[:] = integers("unprotectable", state["unprotectable"], (requirements,), 0, 1)
+        self._witness[:] = integers("witness", state["witness"], self._witness.shape, -1, requirements - 1)
+        self.solved = whole("solved", state["solved"], 0)
 
     # Protecting.
 
@@ -659,5 +661,8 @@ class Cuts:
 
     def load(self, state: State) -> None:
         """Go on from what `save` gave."""
-        self._columns, self._coefficients = unpack(part("columns", state)), unpack(part("coefficients", state))
+        self._columns = unpack_places(part("columns", state), len(self.system))
+        self._coefficients = unpack_numbers(part("coefficients", state))
+        if [len(one) for one in self._columns] != [len(one) for one in self._coefficients]:
+            raise ValueError("a cut has another number of columns than of coefficients")
         self._joined = None

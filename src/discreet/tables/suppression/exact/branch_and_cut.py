@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints
+from discreet.evolution.checks import finite, floats, integers
 from discreet.evolution.process import Search, State, inside, part
 from discreet.kernels.random import seeded
 from discreet.solvers.tolerances import LEVEL, WHOLE
@@ -391,21 +392,36 @@ class Exact(Search[Bools]):
     def _restore(self, state: State) -> None:
         """Go on from a saved state."""
         held: dict[str, Any] = dict(state)
-        self._pattern, self._cost = held["pattern"].copy(), float(held["cost"])
-        self._bound, self._stage = float(held["bound"]), str(held["stage"])
-        self._kept = held["kept"].copy()
+        n = len(self.problem)
+        self._pattern = integers("pattern", held["pattern"], (n,), 0, 1).astype(np.bool_)
+        # What a pattern costs is worked out, not believed; before there is any it costs infinitely much.
+        self._cost = self.problem.cost(self._pattern) if np.isfinite(float(held["cost"])) else np.inf
+        self._bound, self._stage = finite("bound", held["bound"], least=0.0), str(held["stage"])
+        if self._stage not in ("root", "tree", "done"):
+            raise ValueError("stage is none of those there are")
+        self._kept = integers("kept", held["kept"], (-1,), 0, n - 1)
+        if (np.diff(self._kept) <= 0).any():
+            raise ValueError("kept must rise")
+        columns = len(self._kept)
         every = self._whole(np.ones(len(self._kept), dtype=np.bool_))
         self._relaxation = Relaxation(self.problem, self._relaxation.scale).part(every)
-        self._idle, self._count, self._made, self._epoch, ahead = held["numbers"].tolist()
-        self._branching = Branching(len(self._kept))
-        self._root = float(held["root.bound"]), held["root.reduced"].copy()
-        self._lower, self._upper = held["lower"].copy(), held["upper"].copy()
-        self._branching.gain, self._branching.count = held["branching.gain"].copy(), held["branching.count"].copy()
-        ends = np.cumsum(held["nodes.size"])[:-1]
-        fixed = (
-            [tuple(marks.tolist()) for marks in np.split(held["nodes.fixed"], ends)] if len(held["nodes.size"]) else []
+        numbers = integers("numbers", held["numbers"], (5,), 0, 2**62).tolist()
+        self._idle, self._count, self._made, self._epoch, ahead = numbers
+        self._branching = Branching(columns)
+        self._root = finite("root.bound", held["root.bound"]), floats("reduced", held["root.reduced"], (columns,))
+        self._lower, self._upper = (
+            np.clip(floats(name, held[name], (columns,)), 0.0, 1.0) for name in ("lower", "upper")
         )
-        nodes = list(zip(held["nodes.bound"].tolist(), held["nodes.number"].tolist(), fixed, strict=True))
+        self._branching.gain = floats("branching.gain", held["branching.gain"], (columns, 2))
+        self._branching.count = floats("branching.count", held["branching.count"], (columns, 2))
+        marks = integers("nodes.fixed", held["nodes.fixed"], (-1,), -columns, columns)
+        sizes = integers("nodes.size", held["nodes.size"], (-1,), 0, len(marks))
+        if sizes.sum() != len(marks) or (marks == 0).any():
+            raise ValueError("the nodes do not fix as many columns as they say")
+        fixed = [tuple(some.tolist()) for some in np.split(marks, np.cumsum(sizes)[:-1])] if len(sizes) else []
+        bounds = floats("nodes.bound", held["nodes.bound"], (len(sizes),)).tolist()
+        ranks = integers("nodes.number", held["nodes.number"], (len(sizes),), -(2**62), 2**62).tolist()
+        nodes = list(zip(bounds, ranks, fixed, strict=True))
         self._next = nodes.pop() if ahead else None
         self._nodes = nodes
         self._relaxation.load(part("relaxation", state))

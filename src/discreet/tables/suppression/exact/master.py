@@ -259,14 +259,26 @@ class Relaxation:
         if len(held["sizes"]):
             self.pool.add(
                 Cut(*cut)
-                for cut in zip(columns, coefficients, held["least"].tolist(), held["capacity"].tolist(), strict=True)
+                for cut in zip(
+                    columns,
+                    coefficients,
+                    floats("least", held["least"], (len(columns),)).tolist(),
+                    integers("capacity", held["capacity"], (len(columns),), 0, 1).astype(np.bool_).tolist(),
+                    strict=True,
+                )
             )
         self.master = Master(self.problem.weight * self.scale, self.problem.primary, self.pool)
         self.master.require(integers("rows", held["rows"], (-1,), 0, len(held["sizes"]) - 1).tolist())
         every = (len(self.problem),)
         lower, upper = (np.clip(floats(name, held[name], every), 0.0, 1.0) for name in ("lower", "upper"))
         self.master.within(lower, upper)
-        self.master.basis = Basis(held["basis.columns"], held["basis.rows"])
+        # No basis, or one of all columns and rows.
+        size = len(self.problem) if np.size(held["basis.columns"]) else 0
+        rows = len(self.master.rows) if size else 0
+        self.master.basis = Basis(
+            integers("basis.columns", held["basis.columns"], (size,), 0, 4).astype(np.int8),
+            integers("basis.rows", held["basis.rows"], (rows,), 0, 4).astype(np.int8),
+        )
 
 
 def scale_for(cost: float) -> float:

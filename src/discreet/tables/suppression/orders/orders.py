@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.attack.system import Bools, Ints
 from discreet.errors import InputError, whole
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.genetic import SteadyState
 from discreet.evolution.process import Search, State, inside, part
 from discreet.evolution.variation import Operator, Vary
@@ -249,6 +250,7 @@ class Orders(Search[Bools]):
             [Operator("child", vary(method), parents=2)],
             rng=rng,
             key=_key,
+            admit=self._admit,
         )
         self._births = self._improved = self._alike = 0
         problem = pattern.problem
@@ -261,6 +263,12 @@ class Orders(Search[Bools]):
         if self._method.is_adaptive:
             kind, rate = int(rng.integers(len(OPERATORS))), int(rng.integers(len(RATES)))
         return np.concatenate([order, [kind, rate]]).astype(np.int64)
+
+    def _admit(self, individual: Ints) -> bool:
+        """Whether numbers are an order and its genes."""
+        order, (kind, rate) = individual[:-2], individual[-2:]
+        is_order = np.array_equal(np.sort(order), np.arange(len(self._agenda)))
+        return is_order and 0 <= kind < len(OPERATORS) and 0 <= rate < len(RATES)
 
     @property
     def cost(self) -> float:
@@ -340,8 +348,13 @@ class Orders(Search[Bools]):
     def _restore(self, state: State) -> None:
         self._search.load(part("search", state))
         self._pattern.load(part("pattern", state))
-        self._births, self._improved, self._alike = np.asarray(state["counts"]).tolist()
-        self._first = np.asarray(state["first"]).tolist()
+        self._births, self._improved, self._alike = integers("counts", state["counts"], (3,), 0, 2**62).tolist()
+        self._first = floats("first", state["first"], (-1,), infinite=True).tolist()
+        # Either some of the orders to begin with are still to be judged, or all of them are.
+        if len(self._first) - (self._search.generation >= 0) >= len(self._initial):
+            raise ValueError("first has more costs than there are orders to begin with")
+        if self._search.generation >= 0 and len(self._first) != len(self._initial):
+            raise ValueError("first has fewer costs than there are orders to begin with")
 
     def _costs(self, individuals: Sequence[Ints]) -> list[float]:
         if self._search.generation < 0:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.attack.system import Bools
 from discreet.evolution import process
-from discreet.evolution.checks import integers
+from discreet.evolution.checks import integers, whole, words
 from discreet.evolution.process import State
 from discreet.evolution.stops import Cycles, Place
 from discreet.kernels.random import seeded
@@ -87,7 +87,9 @@ class PatternSearch(process.Search[Bools]):
 
     def _restore(self, state: State) -> None:
         held: Mapping[str, Any] = state
-        self._random[:] = held["random"]
-        self._cost, self._unprotectable = float(held["cost"]), int(held["unprotectable"])
+        self._random[:] = words("random", held["random"], self._random)
+        self._unprotectable = whole("unprotectable", held["unprotectable"], 0)
         every = (len(self.problem),)
         self._best = integers("best", held["best"], every, 0, 1).astype(np.bool_) if "best" in held else None
+        # What a pattern costs is worked out, not believed.
+        self._cost = np.inf if self._best is None else self.problem.cost(self._best)

@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.attack.system import Bools, Ints
 from discreet.evolution import checkpoint as randomness
+from discreet.evolution.checks import integers, whole
 from discreet.evolution.process import State, inside, part
 from discreet.tables.suppression.exact.branch_and_cut import Exact
 from discreet.tables.suppression.network_pattern import NetworkPattern
@@ -160,11 +161,12 @@ class NetworkSearch(PatternSearch):
         super()._restore(state)
         held: Mapping[str, Any] = state
         self.pattern.load(part("pattern", state))
-        self._constructed, self._epoch = int(held["constructed"]), int(held["epoch"])
+        self._constructed, self._epoch = (whole(name, held[name], 0) for name in ("constructed", "epoch"))
         randomness.from_text(self._permutations, str(held["permutations"]))
         self._exact = self._exact_from = self._exact_state = None
         if "exact_from" in held:
-            self._exact_from = held["exact_from"].astype(np.bool_)
+            begun = integers("exact_from", held["exact_from"], (len(self.problem),), 0, 1)
+            self._exact_from = begun.astype(np.bool_)
             self._exact = self._begin_proof(self._exact_from)
             self._exact_state = part("exact", state)
             self._exact.load(inside("phase", self._exact_state) | {"since": 0})

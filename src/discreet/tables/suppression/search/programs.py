@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.system import Bools
+from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import State, inside, part
 from discreet.evolution.stops import Place
 from discreet.kernels.random import uniform
@@ -238,6 +239,7 @@ class LinearProgramSearch(PatternSearch):
         held: Mapping[str, Any] = state
         self.pattern.load(part("pattern", state))
         self._is_safe = bool(held["is_safe"])
-        counts = held["counts"].tolist()
+        counts = integers("counts", held["counts"], (5,), 0, 2**62).tolist()
         self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn = counts
-        self._saved, self._waited = held["saved"].tolist(), held["waited"].tolist()
+        self._saved = floats("saved", held["saved"], (2,), infinite=True).tolist()
+        self._waited = integers("waited", held["waited"], (2,), 0, 2**62).tolist()
