@@ -12,6 +12,7 @@ from discreet.cli.options import (
     DETECT,
     KINDS,
     LINKAGE,
+    PREVIOUS,
     PROMISES,
     TYPES,
     Coarsenings,
@@ -21,6 +22,7 @@ from discreet.cli.options import (
     KindOptions,
     LinkageOptions,
     Names,
+    PreviousOptions,
     PromiseOptions,
     Reading,
     TypeOptions,
@@ -100,6 +102,7 @@ def measure(
     measures: Names = None,
     types: TypeOptions = TYPES,
     hierarchy: Coarsenings = None,
+    previous: PreviousOptions = PREVIOUS,
     config: Path | None = None,
     linkage: LinkageOptions = LINKAGE,
     seed: int = 0,
@@ -156,6 +159,7 @@ def measure(
             progress=report,
             **types.given(),
             **linkage.given(),
+            **previous.given(),
         )
     if per_record:
         import polars as pl

@@ -418,6 +418,15 @@ class ProtectionFlags(Options):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class PreviousOptions(Options):
+    """An earlier release of the same respondents."""
+
+    previous_release: Path | None = None
+    previous_row_map: Path | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class LinkageOptions(Options):
     """How linkage and interval disclosure are taken."""
 
@@ -493,6 +502,6 @@ class Reading(Options):
 
 COLUMNS, TYPES, STUDY_COLUMNS = ColumnOptions(), TypeOptions(), StudyColumns()
 SEARCH, PROTECTION, LINKAGE, CONSOLE = SearchFlags(), ProtectionFlags(), LinkageOptions(), Console()
-DETECT = Reading()
+DETECT, PREVIOUS = Reading(), PreviousOptions()
 PROMISES = PromiseOptions()
 KINDS = KindOptions()

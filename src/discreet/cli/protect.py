@@ -12,6 +12,7 @@ from discreet.cli.options import (
     COLUMNS,
     CONSOLE,
     DETECT,
+    PREVIOUS,
     PROMISES,
     SEARCH,
     ColumnOptions,
@@ -19,6 +20,7 @@ from discreet.cli.options import (
     Groups,
     Names,
     Params,
+    PreviousOptions,
     PromiseOptions,
     Reading,
     SearchFlags,
@@ -51,6 +53,7 @@ def protect(
     target: Literal["il", "score"] | None = None,
     bound: bool = False,
     measures: Names = None,
+    previous: PreviousOptions = PREVIOUS,
     order: Literal["sorted", "kept"] | None = None,
     row_map: Path | None = None,
     evidence: Path | None = None,
@@ -98,13 +101,20 @@ def protect(
     }
 
     def make(report: Reporter) -> Release:
-        return protect_verb(reading.read(data, config=search.config), progress=report, **given)
+        return protect_verb(
+            reading.read(data, config=search.config),
+            progress=report,
+            **previous.given(),
+            **given,
+        )
 
     read = {
         "the input itself": data,
         "the configuration": search.config,
         "the grouping": grouping if isinstance(grouping, Path) else None,
         "the labels": labels,
+        "the previous release": previous.previous_release,
+        "its row map": previous.previous_row_map,
         "the checkpoint": search.checkpoint,
     }
     if dry_run:

@@ -97,6 +97,8 @@ def measure(
     row_map: Any = None,
     measures: Asked = "fast",
     hierarchy: Mapping[str, str] | None = None,
+    previous_release: Any = None,
+    previous_row_map: Any = None,
     config: str | Path | None = None,
     seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
@@ -138,6 +140,12 @@ def measure(
     hierarchy : mapping of str to str
         Nominal quasi-identifiers whose loss is also told by distances in a hierarchy, as in `protect`: prefix or
         icd.hrc.
+    previous_release : path or frame
+        An earlier release of (some of) the same respondents: tells how many records stand in both releases in classes
+        that have fewer than k in common. Without its row map, records are linked by values that both release unchanged.
+    previous_row_map : path or frame
+        The row map of the earlier release, if both were made from the same records; or a file with its column
+        release_row and a column of the original that names respondents.
     config : path
         The TOML file of the protection, for roles and types; what the call gives wins.
     sample : int
@@ -171,6 +179,7 @@ def measure(
     from discreet.measures.fellegi import MOST_ATTRIBUTES
     from discreet.measures.judge import Judge, show, take_own
     from discreet.measures.pair import align
+    from discreet.measures.previous import intersect, read_previous
 
     types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)
     choices = Choices.of(linkage, seed)
@@ -187,13 +196,17 @@ def measure(
     declared = _declare(before, said, roles, types)
     names = declared.names("quasi")
     choices.check_known(names)
-    if not own and set(asked) <= {"k", "ad", "l", "t"}:
+    if not own and set(asked) <= {"k", "ad", "l", "t"} and previous_row_map is None:
         rows, alignment = np.arange(after.frame.height), "nothing"  # they look at the release alone
     else:
         rows, alignment = align(before, after, names, key=key, row_map=row_map)
     pair, notes = _pair(before, after, declared, rows)
     judge = Judge(pair, choices, progress or silent)
     values = judge.measure(asked)
+    if (previous := read_previous(previous_release, previous_row_map)) is not None:
+        k = int(np.bincount(pair.classes).min())
+        held = declared.names("confidential")
+        values["previous"] = intersect(previous, after.frame[rows], before, names, held, k)
     if own:
         values |= take_own(own, show(before, pair.attributes), show(after, pair.attributes, pair.released, rows))
     if "pld" in values and values["pld"] is None:

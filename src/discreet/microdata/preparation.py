@@ -19,6 +19,7 @@ from discreet.data.dataset import Dataset, accept
 from discreet.data.groupings import parse_groups
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
+from discreet.measures.previous import Previous
 from discreet.microdata.classes import AttributeGroup, attribute_groups
 from discreet.microdata.given import LABELS, fit, read_labels
 from discreet.microdata.method import Labels
@@ -75,7 +76,9 @@ class Prepared:
         by, k = self.declarations.names("by"), self.settings.k
         return attributes, attribute_groups(self.dataset, attributes, self.groups, by, k), [*notes, *self.notes]
 
-    def release(self, tell: Callable[[str, float], None], *, final: bool = True) -> Release:
+    def release(
+        self, tell: Callable[[str, float], None], *, final: bool = True, previous: Previous | None = None
+    ) -> Release:
         """Group, aggregate, verify and measure; of a release that is not the final one less is told."""
         attributes, groups, notes = self.divide()
         labels, cuts = self.fit_labels(groups)
@@ -90,6 +93,7 @@ class Prepared:
             checkpoint=self.checkpoint,
             labels=labels,
             compare_gaps=final,
+            previous=previous,
         )
 
     def fit_labels(self, groups: Sequence[AttributeGroup]) -> tuple[list[Labels] | None, list[str]]:

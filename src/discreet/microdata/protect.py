@@ -35,6 +35,8 @@ def protect(
     target: str | None = None,
     bound: bool | None = None,
     measures: Asked | None = None,
+    previous_release: Any = None,
+    previous_row_map: Any = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
 ) -> Release:
@@ -71,6 +73,12 @@ def protect(
         What to measure besides the loss: `fast` (the default: what takes about as long as the protection; linkage is
         estimated on a sample of large data), `all`, `none`, or names as in `measure`. Functions in the list are given
         the original and the release, and return a number or a mapping of names to numbers.
+    previous_release : path or frame
+        An earlier release of (some of) the same respondents: tells how many records stand in both releases in classes
+        that have fewer than k in common. Without its row map, records are linked by values that both release unchanged.
+    previous_row_map : path or frame
+        The row map of the earlier release, if both were made from the same records; or a file with its column
+        release_row and a column of the data that names respondents.
     progress : callable
         Told the stage and how far along it is, in [0, 1]; in a notebook a bar is shown by default (`False`: none).
     **keywords
@@ -91,6 +99,7 @@ def protect(
     >>> release.data["age"].to_list()
     [24.0, 24.0, 24.0, 63.0, 63.0, 63.0]
     """
+    from discreet.measures.previous import read_previous
     from discreet.microdata.preparation import prepare
 
     columns, promised, search = sort_keywords(protect, keywords, ColumnKeywords, PromiseKeywords, SearchKeywords)
@@ -98,7 +107,8 @@ def protect(
     options |= promised
     tell = progress or silent
     prepared = prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options)
-    return prepared.choose(tell).release(tell)
+    previous = read_previous(previous_release, previous_row_map)
+    return prepared.choose(tell).release(tell, previous=previous)
 
 
 @shows_progress

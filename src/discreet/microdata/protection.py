@@ -25,6 +25,7 @@ from discreet.measures.choices import Choices
 from discreet.measures.judge import Judge, show, take_own
 from discreet.measures.loss import information_loss
 from discreet.measures.pair import Pair
+from discreet.measures.previous import Previous, intersect
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
@@ -72,6 +73,7 @@ def release_of(
     start: NDArray[np.int64] | None = None,
     labels: Sequence[NDArray[np.int64]] | None = None,
     compare_gaps: bool = True,
+    previous: Previous | None = None,
 ) -> Release:
     """Group the records of each class for each group of attributes; aggregate, verify, measure.
 
@@ -124,6 +126,15 @@ def release_of(
     }
     if "ad" in asked and (held := declarations.names("confidential")):
         measures["ad"] = attribute_disclosure(frame.select(declarations.names("quasi", "by")), frame.select(held))
+    if previous is not None:
+        measures["previous"] = intersect(
+            previous,
+            frame,
+            dataset,
+            declarations.names("quasi", "by"),
+            declarations.names("confidential", "by"),
+            settings.k,
+        )
     # A float of a stratum may have been minus zero.
     held = [name for name in declarations.names("confidential") if not is_recoded(declarations[name])]
     untouched = [*held, *(name for name in by if not frame.schema[name].is_float())]
