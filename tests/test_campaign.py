@@ -15,7 +15,7 @@ from campaign.ledger import Entry, Ledger
 
 @pytest.mark.parametrize(
     ("name", "seeds"),
-    [("frames", range(40)), ("tables", range(6)), ("files", range(40)), ("states", range(6)), ("names", range(18))],
+    [("frames", range(20)), ("tables", range(4)), ("files", range(20)), ("states", range(6)), ("names", range(18))],
 )
 def test_nothing_breaks(name: str, seeds: range, tmp_path: Path) -> None:
     found = Found()
@@ -27,7 +27,8 @@ def test_nothing_breaks(name: str, seeds: range, tmp_path: Path) -> None:
     assert sum(found.tried.values()) >= len(seeds)
 
 
-@pytest.mark.parametrize("seed", range(4))
+# Killed, two writers, little memory; closed streams are tested with the command line.
+@pytest.mark.parametrize("seed", [0, 1, 3])
 def test_faults_from_outside_break_nothing(seed: int, tmp_path: Path) -> None:
     found = trial_of("faults")(seed, tmp_path)
     assert found.broken == []
