@@ -148,7 +148,8 @@ def primary(
         rule[unsafe] |= 1 << RULES.index(one.name)
         upl[unsafe] = np.maximum(upl[unsafe], level[unsafe])
     status = np.where(rule > 0, PRIMARY, np.where(fixed, FIXED, SAFE)).astype(np.uint8)
-    unit = 10.0 ** -(held.decimals if held.decimals is not None else 6)
+    # Where decimals are not known: what doubles of the table's size still tell apart by far.
+    unit = 10.0**-held.decimals if held.decimals is not None else max(1e-6, 1e-12 * float(np.abs(held.value).max()))
     upl[rule > 0] = np.maximum(upl[rule > 0], unit)
     lpl = upl.copy()
     cost_of = costs(held, cost)
