@@ -46,6 +46,8 @@ def test_mode_is_a_most_frequent_value_of_the_group(pairs: list[tuple[int, int |
         if group:
             (winner,) = set(released[labels == label].tolist())
             assert group.count(winner) == group.count(mode(group))
+    # Numbers go another way to the same modes.
+    np.testing.assert_array_equal(released, aggregate(attribute(values, "mode"), labels))
 
 
 def test_equal_modes_are_decided_by_the_whole_column_then_by_the_lowest() -> None:

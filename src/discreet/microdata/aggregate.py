@@ -35,6 +35,8 @@ def fill(attribute: Attribute) -> Values:
 
 def _by_group(attribute: Attribute, values: Values, labels: NDArray[np.int64], groups: int) -> Values:
     """One value per group; NaN for a group without values."""
+    if attribute.aggregate == "mode" and attribute.categories is not None and not attribute.ancestry and len(values):
+        return _mode_of_codes(values.astype(np.int64), labels, groups)
     order = np.lexsort((values, labels))
     values, labels = values[order], labels[order]
     starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]]) if len(labels) else np.zeros(0, np.int64)
@@ -85,3 +87,20 @@ def _mode(values: Values, starts: NDArray[np.int64], sizes: NDArray[np.int64], a
     best = np.lexsort((values[first], -overall, -near, -runs, group[first]))
     winners = best[np.r_[True, group[first][best][1:] != group[first][best][:-1]]]
     return values[first][winners]
+
+
+def _mode_of_codes(codes: NDArray[np.int64], labels: NDArray[np.int64], groups: int) -> Values:
+    """The same of codes: group, frequency and code are one number each, which are sorted many times quicker."""
+    levels = int(codes.max()) + 1
+    pairs, runs = np.unique(labels * levels + codes, return_counts=True)
+    # The codes by their rank among equally frequent ones.
+    ranked = np.lexsort((np.arange(levels), -np.bincount(codes, minlength=levels)))
+    rank = np.empty(levels, np.int64)
+    rank[ranked] = np.arange(levels)
+    most = int(runs.max()) + 1
+    best = np.sort((pairs // levels * most + most - runs) * levels + rank[pairs % levels])
+    home = best // (levels * most)
+    leads = np.flatnonzero(np.r_[True, home[1:] != home[:-1]])
+    result = np.full(groups, np.nan)
+    result[home[leads]] = ranked[best[leads] % levels]
+    return result
