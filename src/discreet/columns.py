@@ -171,7 +171,21 @@ class PromiseKeywords(TypedDict, total=False):
     person: str | None
 
 
-class ProtectionKeywords(ColumnKeywords, PromiseKeywords, SearchKeywords, total=False):
+class SamplingKeywords(TypedDict, total=False):
+    """Whether the data is a sample.
+
+    Parameters
+    ----------
+    sampling_weight : str
+        The column that says how many of the population each record stands for: means, medians and modes are weighted
+        by it, and risk and loss told for the population. How it is released its role says: confidential as it is, quasi
+        averaged, ignore not at all.
+    """
+
+    sampling_weight: str | None
+
+
+class ProtectionKeywords(ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords, total=False):
     """The keywords of a protection of microdata."""
 
 

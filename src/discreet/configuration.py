@@ -28,6 +28,7 @@ OPTIONS = (
     "l",
     "t",
     "person",
+    "sampling_weight",
 )
 # What is said of the values of all columns.
 VALUES = ("pivot", "na")
@@ -48,7 +49,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
     "max_size": (str, int),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "sums": (bool,), "strict": (bool,),
-    "partial": (bool,), "l": (dict,), "t": (dict,), "person": (str,), "pivot": (int,), "na": (str, int, float, list),
+    "partial": (bool,), "l": (dict,), "t": (dict,), "person": (str,),
+    "sampling_weight": (str,), "pivot": (int,), "na": (str, int, float, list),
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),

@@ -299,6 +299,14 @@ class PromiseOptions(Options):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class SurveyOptions(PromiseOptions):
+    __doc__ = PromiseOptions.__doc__  # what is documented there holds here, and the verb documents the rest
+
+    sampling_weight: Annotated[str | None, Parameter(metavar="COLUMN")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class KindOptions(Options):
     """The column keywords that name the types of confidential columns.
 
@@ -505,3 +513,4 @@ SEARCH, PROTECTION, LINKAGE, CONSOLE = SearchFlags(), ProtectionFlags(), Linkage
 DETECT, PREVIOUS = Reading(), PreviousOptions()
 PROMISES = PromiseOptions()
 KINDS = KindOptions()
+SURVEY = SurveyOptions()

@@ -53,6 +53,7 @@ def tabulate(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     by: Columns = None,
     value: str | None = None,
+    sampling_weight: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
     weight: str | None = None,
     holding: str | None = None,
     request: str | None = None,
@@ -100,6 +101,7 @@ def tabulate(
             **given_only(
                 by=by,
                 value=value,
+                sampling_weight=sampling_weight,
                 weight=weight,
                 holding=holding,
                 request=request,

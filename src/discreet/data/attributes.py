@@ -49,6 +49,8 @@ class Attribute:
         Whether all numbers are whole.
     weight, aggregate, missing, digits
         As declared, or the default.
+    sampling : array of float64, optional
+        How many of the population each record stands for: how much it counts in aggregates; all alike if not given.
     fine : Attribute, optional
         Of a coarsened attribute: what it was before, to measure what is lost.
     ancestry : tuple of Level
@@ -67,6 +69,7 @@ class Attribute:
     missing: str = "separate"
     digits: int | None = None
     fine: Attribute | None = None
+    sampling: Values | None = None
     ancestry: Ancestry = ()
 
     def round_values(self, values: Values) -> Values:

@@ -1,4 +1,4 @@
-"""What a row is about: the record of the original that it was made from (the row map, internal), and whose it is."""
+"""What a row is about: the record it was made from (the row map, internal), whose it is, and how many it stands for."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.data.attributes import is_comparable
+from discreet.data.attributes import Values, is_comparable, read_attribute
 from discreet.data.dataset import Dataset, accept
+from discreet.data.roles import Declaration
 from discreet.errors import InputError
 from discreet.text import count
 
@@ -60,3 +61,17 @@ def read_persons(dataset: Dataset, name: str) -> pl.Series:
             "person if need be"
         )
     return column
+
+
+def read_weights(dataset: Dataset, name: str) -> Values:
+    """How many of the population each record stands for; refused where a record does not say it."""
+    if name not in dataset.frame.columns:
+        raise InputError(f"{dataset.name}: there is no column '{name}' of sampling weights")
+    weights = read_attribute(dataset, Declaration(name, kind="numeric"))[0].values
+    wrong = np.flatnonzero(~(weights > 0))
+    if len(wrong):
+        raise InputError(
+            f"{dataset.name}: column '{name}' has {count(len(wrong), 'sampling weight')} missing or not above 0 "
+            f"({dataset.places(wrong)}); correct them, or leave these records out"
+        )
+    return weights

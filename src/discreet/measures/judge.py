@@ -30,10 +30,16 @@ from discreet.measures.linkage import (
     mixed_linkage,
     subset_linkage,
 )
-from discreet.measures.loss import general_loss, hierarchical_loss, information_loss, share_changed
+from discreet.measures.loss import (
+    general_loss,
+    hierarchical_loss,
+    information_loss,
+    share_changed,
+    weighted_loss,
+)
 from discreet.measures.pair import Pair
 from discreet.measures.probabilistic import probabilistic_loss
-from discreet.measures.risk import attribute_disclosure, closeness, record_risk
+from discreet.measures.risk import attribute_disclosure, closeness, population_risk, record_risk
 
 Progress = Callable[[str, float], None]
 # The 2013 paper's risk and the 2021 paper's, whatever else is asked for.
@@ -57,8 +63,16 @@ class Judge:
         for name in names:
             self.tell(f"measuring {name}", 0.0)
             values |= getattr(self, f"_{name}")(linkages)
+        if self.pair.weights is not None:
+            values |= self._population(self.pair.weights)
         values["covers"] = {"numeric": self.pair.numeric()[0], "all": self.pair.names, "blank": self.pair.blank}
         return values
+
+    def _population(self, weights: Values) -> dict[str, Any]:
+        found = population_risk(self.pair.classes, weights)
+        self.per_record.update(individual_risk=found.by_record)
+        loss = weighted_loss(self.pair.attributes, self.pair.released, weights)
+        return {"population": found.as_dict(), "weighted_il": loss}
 
     def _il(self, _linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         il, parts = information_loss(self.pair.attributes, self.pair.released)

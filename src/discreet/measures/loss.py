@@ -53,6 +53,45 @@ def information_loss(
     return (100.0 * sse_all / sst_all if sst_all > 0 else 0.0), parts
 
 
+def weighted_loss(attributes: Sequence[Attribute], released: Sequence[Values], weights: Values) -> float:
+    """`il` with each record counted by its sampling weight: 100·Σw·|x − y|² / Σw·|x − mean|², the mean weighted too.
+
+    Attributes that were coarsened take no part.
+
+    Parameters
+    ----------
+    attributes : sequence of Attribute
+        The original.
+    released : sequence of arrays
+        The released values of each attribute.
+    weights : array of float
+        The sampling weight of each record.
+    """
+    lost, there = 0.0, 0.0
+    embedding, _ = embed([replace(attribute, weight=1.0, ancestry=()) for attribute in attributes])
+    for axis, attribute, after in zip(embedding.axes, attributes, released, strict=True):
+        known = ~np.isnan(attribute.values)
+        if attribute.fine is not None or not axis.width or not known.any():
+            continue
+        w, x, y = weights[known] / weights[known].sum(), attribute.values[known], after[known]
+        gone = np.isnan(y)
+        if axis.nominal:
+            shares = np.bincount(x.astype(np.int64), w)
+            apart = np.where(gone, 1.0 - 2.0 * shares[x.astype(np.int64)] + np.sum(shares**2), 2.0 * (x != y))
+            spread = 1.0 - float(np.sum(shares**2))
+        else:
+            places = np.zeros((2, len(x), 1))
+            axis.place(x, places[0])
+            axis.place(y, places[1])
+            before, behind = places[0, :, 0], places[1, :, 0]
+            mean = float(np.sum(w * before))
+            apart = (before - np.where(gone, mean, behind)) ** 2
+            spread = float(np.sum(w * (before - mean) ** 2))
+        lost += attribute.weight * float(np.sum(w * apart)) / spread
+        there += attribute.weight
+    return 100.0 * lost / there if there > 0 else 0.0
+
+
 def share_changed(attributes: Sequence[Attribute], released: Sequence[Values]) -> dict[str, float]:
     """Of each nominal attribute the share of its values, in percent, that are another in the release, or gone.
 

@@ -41,7 +41,7 @@ class Measures(Mapping[str, Any]):
         By what records were brought together: position, key, row map; or nothing, where only the release was looked at.
     per_record : dict of arrays
         With `risk`: for each record of the original its `class_risk` and `linkage_risk`, from 0 to 1 (NaN where it was
-        not in the sample). Internal: they tell who is at risk.
+        not in the sample); with sampling weights its `individual_risk`. Internal: they tell who is at risk.
     """
 
     figures: dict[str, Any]
@@ -97,6 +97,7 @@ def measure(
     row_map: Any = None,
     measures: Asked = "fast",
     hierarchy: Mapping[str, str] | None = None,
+    sampling_weight: str | None = None,
     previous_release: Any = None,
     previous_row_map: Any = None,
     config: str | Path | None = None,
@@ -140,6 +141,9 @@ def measure(
     hierarchy : mapping of str to str
         Nominal quasi-identifiers whose loss is also told by distances in a hierarchy, as in `protect`: prefix or
         icd.hrc.
+    sampling_weight : str
+        The column of the original that says how many of the population each record stands for: the risk in the
+        population and the weighted loss are told too.
     previous_release : path or frame
         An earlier release of (some of) the same respondents: tells how many records stand in both releases in classes
         that have fewer than k in common. Without its row map, records are linked by values that both release unchanged.
@@ -176,6 +180,7 @@ def measure(
 
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, record_of
+    from discreet.data.rows import read_weights
     from discreet.measures.fellegi import MOST_ATTRIBUTES
     from discreet.measures.judge import Judge, show, take_own
     from discreet.measures.pair import align
@@ -196,11 +201,15 @@ def measure(
     declared = _declare(before, said, roles, types)
     names = declared.names("quasi")
     choices.check_known(names)
-    if not own and set(asked) <= {"k", "ad", "l", "t"} and previous_row_map is None:
+    sampling_weight = said.options.get("sampling_weight") if sampling_weight is None else sampling_weight
+    weights = None if sampling_weight is None else read_weights(before, sampling_weight)
+    looked_at_alone = not own and set(asked) <= {"k", "ad", "l", "t"}
+    if looked_at_alone and weights is None and previous_row_map is None:
         rows, alignment = np.arange(after.frame.height), "nothing"  # they look at the release alone
     else:
         rows, alignment = align(before, after, names, key=key, row_map=row_map)
     pair, notes = _pair(before, after, declared, rows)
+    pair = replace(pair, weights=weights)
     judge = Judge(pair, choices, progress or silent)
     values = judge.measure(asked)
     if (previous := read_previous(previous_release, previous_row_map)) is not None:

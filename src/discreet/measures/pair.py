@@ -35,11 +35,14 @@ class Pair:
         Their values in the release, row by row beside the original.
     confidential : tuple of Attribute
         Confidential columns of the release, in the same order of rows.
+    weights : array of float, optional
+        The sampling weight of each record.
     """
 
     attributes: tuple[Attribute, ...]
     released: tuple[Values, ...]
     confidential: tuple[Attribute, ...] = ()
+    weights: Values | None = None
 
     @property
     def records(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import hyp2f1
 
 from discreet.errors import InputError
 from discreet.verification.distributions import measure_spread
@@ -19,6 +20,8 @@ Integers = NDArray[np.int64]
 
 # One chance in 2, 5, 10, 20: the class sizes that rules of statistical offices ask for.
 THRESHOLDS = (0.5, 0.2, 0.1, 0.05)
+# Records of a class up to which scipy's hypergeometric function is taken, and terms of the series that is taken above.
+LARGEST_FOR_SCIPY, SERIES_TERMS = 30, 100
 # Where the bins of the histogram of class sizes begin.
 BINS = (1, 2, 3, 4, 5, 10, 20, 50, 100)
 
@@ -246,6 +249,71 @@ def record_risk(classes: Integers, credit: Numbers | None = None) -> Risk:
     if not len(tried) or tried.min() < 0 or tried.max() > 1:
         raise InputError("the credit of a linkage is a probability, from 0 to 1, of at least one record")
     return Risk(by_class, found.classes, found.sizes, credit, distribution(credit))
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationRisk:
+    """Risk in the population of which the file is a sample.
+
+    Parameters
+    ----------
+    by_record : array of n
+        Individual risk of each record. Internal: it tells who is at risk.
+    individual : Distribution
+        Of `by_record`.
+    smallest : float
+        The estimated size in the population of the smallest class: the sum of the sampling weights of its records.
+    """
+
+    by_record: Numbers
+    individual: Distribution
+    smallest: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON, without those of single records."""
+        return {"smallest": self.smallest, "individual": self.individual.as_dict()}
+
+
+def population_risk(classes: Integers, weights: Numbers) -> PopulationRisk:
+    """Risk of records of a sample: how likely a record is that of the person that an intruder looks for.
+
+    R. Benedetti and L. Franconi, Statistical and technological solutions for controlled data dissemination, 1998; the
+    individual risk of µ-ARGUS and sdcMicro.
+
+    Parameters
+    ----------
+    classes : array of int
+        The class of each record; see `class_ids`.
+    weights : array of float
+        The sampling weight of each record, above 0.
+    """
+    _, label, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    label = label.ravel()
+    estimated = np.bincount(label, weights).astype(np.float64)
+    risks = individual_risk(counts, estimated)[label]
+    return PopulationRisk(risks, distribution(risks), float(estimated.min()))
+
+
+def individual_risk(records: Integers | Numbers, population: Numbers) -> Numbers:
+    """Individual risk of classes of so many records that stand for so many of the population.
+
+    With p = f/F and q = 1 − p it is p^f/f · ₂F₁(f, f; f+1; q), by Euler's transformation p/f · ₂F₁(1, 1; f+1; q),
+    which neither overflows nor vanishes in large classes. Where weights add up to no more than the records, the sample
+    is the population, and it is 1/f.
+    """
+    f = np.asarray(records, np.float64)
+    p = np.minimum(f / np.asarray(population, np.float64), 1.0)
+    # Of larger classes scipy finds no number, and there the series itself ends soon: its terms are n!·q^n/(f+1)…(f+n).
+    small = f <= LARGEST_FOR_SCIPY
+    values = np.ones(len(f))
+    values[small] = hyp2f1(1.0, 1.0, f[small] + 1.0, 1.0 - p[small])
+    large, q = f[~small], 1.0 - p[~small]
+    term = np.ones(len(large))
+    for n in range(1, SERIES_TERMS):
+        term *= n * q / (large + n)
+        values[~small] += term
+    risks: Numbers = p / f * values
+    return risks
 
 
 def distribution(risks: Numbers) -> Distribution:

@@ -38,8 +38,22 @@ def judgement(values: Mapping[str, Any], choices: Choices) -> list[str]:
         "Disclosed": disclosed(values.get("ad")),
         "Together": together(values.get("previous")),
         "Analyst": analyst(values),
+        "Population": _population(values),
     }
     return [line for title, text in told.items() if text for line in entry(title, text)]
+
+
+def _population(values: Mapping[str, Any]) -> str:
+    """What the sampling weights tell of the risk in the population, and of the loss."""
+    found = values.get("population")
+    if found is None:
+        return ""
+    risk = found["individual"]
+    return (
+        f"By the sampling weights the smallest class stands for {found['smallest']:,.0f} of the population; a record "
+        f"is that of the one looked for with a chance of {risk['mean']:.2f} % on average, {risk['largest']:.2f} % at "
+        f"most. The weighted loss is {values['weighted_il']:.2f} %."
+    )
 
 
 def figures(values: Mapping[str, Any], choices: Choices, left_out: Sequence[str] = ()) -> list[str]:

@@ -43,6 +43,8 @@ class Settings(SearchOptions):
         Confidential columns with the largest distance of their distribution in a group from that in all records.
     person : str, optional
         The column that says whose a record is.
+    sampling_weight : str, optional
+        The column that says how many of the population a record stands for.
     order : str
         How rows are written.
     target : str
@@ -61,6 +63,7 @@ class Settings(SearchOptions):
     l: Mapping[str, str | float] = field(default_factory=dict)  # noqa: E741 - the name it has in the field
     t: Mapping[str, float] = field(default_factory=dict)
     person: str | None = None
+    sampling_weight: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, 2))
@@ -80,8 +83,9 @@ class Settings(SearchOptions):
             object.__setattr__(self, "own", own or self.own)
         object.__setattr__(self, "l", {one.column: one.written for one in parse_l(self.l)})
         object.__setattr__(self, "t", {one.column: one.most for one in parse_t(self.t)})
-        if not isinstance(self.person, str | None):
-            raise InputError(f"person must be the name of a column, not {self.person!r}")
+        for name in ("person", "sampling_weight"):
+            if not isinstance(getattr(self, name), str | None):
+                raise InputError(f"{name} must be the name of a column, not {getattr(self, name)!r}")
         one_of("order", self.order, ORDERS)
         one_of("target", self.target, TARGETS)
 

@@ -72,7 +72,9 @@ class Prepared:
 
     def divide(self) -> tuple[list[Attribute], list[AttributeGroup], list[str]]:
         """The quasi-identifiers, their groups with the classes of records, and what was assumed."""
-        attributes, notes = read_attributes(self.dataset, self.declarations, self.settings.k)
+        attributes, notes = read_attributes(
+            self.dataset, self.declarations, self.settings.k, self.settings.sampling_weight
+        )
         by, k = self.declarations.names("by"), self.settings.k
         return attributes, attribute_groups(self.dataset, attributes, self.groups, by, k), [*notes, *self.notes]
 

@@ -9,6 +9,7 @@ from discreet.columns import (
     ColumnKeywords,
     PromiseKeywords,
     ProtectionKeywords,
+    SamplingKeywords,
     SearchKeywords,
     sort_keywords,
     takes,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @shows_progress
-@takes(ColumnKeywords, PromiseKeywords, SearchKeywords)
+@takes(ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
 def protect(
     data: Any,
     *,
@@ -82,8 +83,8 @@ def protect(
     progress : callable
         Told the stage and how far along it is, in [0, 1]; in a notebook a bar is shown by default (`False`: none).
     **keywords
-        What the columns are, what is promised beside k-anonymity, and how long to search: see ColumnKeywords,
-        PromiseKeywords and SearchKeywords.
+        What the columns are, what is promised beside k-anonymity, whether the data is a sample, and how long to search:
+        see ColumnKeywords, PromiseKeywords, SamplingKeywords and SearchKeywords.
 
     Returns
     -------
@@ -102,9 +103,10 @@ def protect(
     from discreet.measures.previous import read_previous
     from discreet.microdata.preparation import prepare
 
-    columns, promised, search = sort_keywords(protect, keywords, ColumnKeywords, PromiseKeywords, SearchKeywords)
+    groups = (ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
+    columns, promised, sampled, search = sort_keywords(protect, keywords, *groups)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
-    options |= promised
+    options |= promised | sampled
     tell = progress or silent
     prepared = prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options)
     previous = read_previous(previous_release, previous_row_map)
@@ -112,7 +114,7 @@ def protect(
 
 
 @shows_progress
-@takes(ColumnKeywords, PromiseKeywords, SearchKeywords)
+@takes(ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
 def plan(
     data: Any,
     *,
@@ -154,8 +156,8 @@ def plan(
     progress : callable
         Told the stage and how far along it is, in [0, 1].
     **keywords
-        What the columns are, what is promised beside k-anonymity, and how long to search: see ColumnKeywords,
-        PromiseKeywords and SearchKeywords.
+        What the columns are, what is promised beside k-anonymity, whether the data is a sample, and how long to search:
+        see ColumnKeywords, PromiseKeywords, SamplingKeywords and SearchKeywords.
 
     Returns
     -------
@@ -172,8 +174,9 @@ def plan(
     from discreet.microdata.planning import lay_out
     from discreet.microdata.preparation import prepare
 
-    columns, promised, search = sort_keywords(plan, keywords, ColumnKeywords, PromiseKeywords, SearchKeywords)
+    groups = (ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
+    columns, promised, sampled, search = sort_keywords(plan, keywords, *groups)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
-    options |= promised
+    options |= promised | sampled
     tell = progress or silent
     return lay_out(lambda: prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options))

@@ -17,9 +17,9 @@ from discreet.data.attributes import Attribute, Values, read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files.csv import assign_types
-from discreet.data.profile import warn_of_revealing
+from discreet.data.profile import BEWARE, warn_of_revealing
 from discreet.data.roles import RECODINGS, Declarations
-from discreet.data.rows import read_persons
+from discreet.data.rows import read_persons, read_weights
 from discreet.errors import InputError, PromiseNotKept, suggest
 from discreet.measures.choices import Choices
 from discreet.measures.judge import Judge, show, take_own
@@ -48,13 +48,17 @@ def declare(dataset: Dataset, said: Config, **columns: Unpack[ColumnKeywords]) -
     return resolve(dataset.frame.columns, said, hint=dataset.hint, **columns)
 
 
-def read_attributes(dataset: Dataset, declarations: Declarations, k: int = 2) -> tuple[list[Attribute], list[str]]:
+def read_attributes(
+    dataset: Dataset, declarations: Declarations, k: int = 2, sampling_weight: str | None = None
+) -> tuple[list[Attribute], list[str]]:
     """The quasi-identifiers, and what was assumed on the way."""
     attributes = []
+    weights = None if sampling_weight is None else read_weights(dataset, sampling_weight)
     assumed: dict[str, list[str]] = {}
     for name in declarations.names("quasi"):
         attribute, assumption = read_recoded(dataset, declarations[name], k)
-        attributes.append(attribute)
+        # The plain mean of the weights themselves keeps their sum.
+        attributes.append(attribute if name == sampling_weight else replace(attribute, sampling=weights))
         assumed.setdefault(assumption, []).append(name)
     assumptions = [f"{what}: {', '.join(names)}" for what, names in assumed.items() if what]
     return attributes, [*dataset.notes, *declarations.notes, *assumptions, *warn_of_revealing(dataset, declarations)]
@@ -119,7 +123,9 @@ def release_of(
     if len(groups) > 1:
         # Nothing is promised across groups: what an intruder who combines them finds is always told.
         asked = (*asked, "dld")
-    measures = judge(dataset, declarations, came, released, [name for name in asked if name != "ad"], tell) | {
+    weights = None if settings.sampling_weight is None else read_weights(dataset, settings.sampling_weight)
+    told = [name for name in asked if name != "ad"]
+    measures = judge(dataset, declarations, came, released, told, tell, weights) | {
         "partition_il": solution.il,
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),
@@ -158,6 +164,7 @@ def release_of(
         given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width)
         | describe_distributions(dataset.frame, promise, dataset.decimal),
         notes=notes
+        + _warn_of_weights(frame, declarations, settings)
         + constant
         + _tell_gaps(dataset, attributes, groups, by, settings, compare=compare_gaps and labels is None),
     )
@@ -174,6 +181,20 @@ def release_of(
         settings.order,
         persons,
     )
+
+
+def _warn_of_weights(frame: pl.DataFrame, declarations: Declarations, settings: Settings) -> list[str]:
+    """What released sampling weights give away: those that are unique in their class tell its records apart."""
+    name = settings.sampling_weight
+    if name is None or declarations[name].role != "confidential":
+        return []
+    keys = [frame[key].alias(str(place)) for place, key in enumerate(declarations.names("by", "quasi"))]
+    pairs = pl.DataFrame([*keys, frame[name].alias("weight")])
+    alone = pairs.group_by(pl.all()).len("records").filter(pl.col("records") == 1).height
+    return [
+        f"{BEWARE}the sampling weights '{name}' are released unchanged: {100 * alone / frame.height:.0f} % of the "
+        "records have one that is unique in their class, and whoever knows it finds the record"
+    ]
 
 
 def promise_of(
@@ -285,12 +306,13 @@ def judge(
     released: Sequence[Values],
     asked: Sequence[str],
     tell: Callable[[str, float], None],
+    weights: Values | None = None,
 ) -> dict[str, Any]:
     """The loss, always, and the measures asked for, with the choices they depend on."""
     held = declarations.names("confidential") if {"l", "t"} & set(asked) else []
     columns = (read_confidential(dataset, declarations[name]) for name in held)
     confidential = tuple(column for column in columns if column is not None)
-    pair = Pair(tuple(attributes), tuple(released), confidential)
+    pair = Pair(tuple(attributes), tuple(released), confidential, weights)
     # Categories are compared one by one, numbers many at once.
     width = sum(PER_CATEGORY if axis.nominal else axis.width for axis in pair.embedding.axes)
     affordable = max(LEAST_SAMPLE, LINKAGE_COORDINATES // max(1, pair.records * width))
@@ -329,7 +351,7 @@ def parameters(
         "steps": settings.steps,
         "seed": settings.seed,
         "threads": settings.threads,
-        **{name: value for name in ("l", "t", "person") if (value := getattr(settings, name))},
+        **{name: value for name in ("l", "t", "person", "sampling_weight") if (value := getattr(settings, name))},
         "grouping": [list(group) for group in groups],
         "columns": columns,
     }

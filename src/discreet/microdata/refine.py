@@ -10,6 +10,7 @@ from discreet.columns import (
     ColumnKeywords,
     PromiseKeywords,
     ProtectionKeywords,
+    SamplingKeywords,
     SearchKeywords,
     name_identifier,
     sort_keywords,
@@ -34,7 +35,7 @@ ROW = "\0row"
 
 
 @shows_progress
-@takes(ColumnKeywords, PromiseKeywords, SearchKeywords)
+@takes(ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
 def refine(
     data: Any,
     release: Any,
@@ -79,8 +80,8 @@ def refine(
     progress : callable
         Told the stage and how far along it is, in [0, 1].
     **keywords
-        What the columns are, what is promised beside k-anonymity, and how long to search: see ColumnKeywords,
-        PromiseKeywords and SearchKeywords.
+        What the columns are, what is promised beside k-anonymity, whether the data is a sample, and how long to search:
+        see ColumnKeywords, PromiseKeywords, SamplingKeywords and SearchKeywords.
 
     Returns
     -------
@@ -109,7 +110,8 @@ def refine(
     from discreet.microdata.solving import choose
     from discreet.recoding.extremes import recode_confidential
 
-    columns, promised, search = sort_keywords(refine, keywords, ColumnKeywords, PromiseKeywords, SearchKeywords)
+    kinds = (ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
+    columns, promised, sampled, search = sort_keywords(refine, keywords, *kinds)
     config, checkpoint = search.pop("config", None), search.pop("checkpoint", None)
     tell = progress or silent
     said = load(config)
@@ -154,6 +156,7 @@ def refine(
         bound=bound,
         measures=measures,
         **promised,
+        **sampled,
         **search,
     )
     chosen, optimiser = choose(settings.method, settings.params)
@@ -162,7 +165,7 @@ def refine(
             f"the method {chosen} does not start from given groups; leave the method out, or name a search"
         )
     dataset, recoded = recode_confidential(dataset, declarations, settings.k)
-    attributes, notes = read_attributes(dataset, declarations, settings.k)
+    attributes, notes = read_attributes(dataset, declarations, settings.k, settings.sampling_weight)
     groups = attribute_groups(dataset, attributes, [names], by_names, settings.k)
     return release_of(
         dataset,

@@ -175,6 +175,8 @@ def record(account: Mapping[str, Any]) -> dict[str, Any]:
             "Nothing is promised across the groups of quasi-identifiers: whoever combines them may find the right "
             "record of some respondents. How often was measured before the release and is not published."
         )
+    if account["parameters"].get("sampling_weight"):
+        notes.append("Means, medians and modes of groups are weighted by the sampling weights.")
     # Whose a record is stands in no file that is published: without the original nobody can count persons again.
     persons = {"persons": "verified at writing"} if "person" in account["promise"] else {}
     return _record(account, {} if loss is None else {"il": loss}, notes) | persons

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 @configured(
-    by=(str, list), value=TEXT, weight=TEXT, holding=TEXT, request=TEXT, total=TEXT, top=WHOLE, decimals=WHOLE,
-    complete=FLAG, parts=LIST,
+    by=(str, list), value=TEXT, weight=TEXT, sampling_weight=TEXT, holding=TEXT, request=TEXT, total=TEXT, top=WHOLE,
+    decimals=WHOLE, complete=FLAG, parts=LIST,
 )  # fmt: skip
 def tabulate(
     data: Any,
     *,
     by: Any = None,
     value: str | None = None,
-    weight: str | None = None,
+    sampling_weight: str | None = None,
     holding: str | None = None,
     request: str | None = None,
     meta: str | Path | None = None,
@@ -38,6 +38,7 @@ def tabulate(
     complete: bool = False,
     parts: Sequence[Sequence[str]] | None = None,
     config: str | Path | None = None,
+    weight: str | None = None,
 ) -> Table:
     """Make a statistical table from microdata, with all its margins and sub-totals.
 
@@ -52,7 +53,7 @@ def tabulate(
         columns to a Hierarchy or a list of them.
     value : str, optional
         The column to sum up. Without it the table counts records.
-    weight : str, optional
+    sampling_weight : str, optional
         A column of sampling weights: a contribution counts that many times in sums and counts.
     holding : str, optional
         A column that says which records belong to one contributor, such as the enterprises of a holding.
@@ -76,6 +77,8 @@ def tabulate(
     config : path, optional
         A TOML file with any of these keywords but paths; what the call gives wins. One file can hold the steps
         tabulate, primary, suppress and audit, each in a table of its name.
+    weight : str, optional
+        Another name of sampling_weight.
 
     Returns
     -------
@@ -100,6 +103,9 @@ def tabulate(
 
     if by is None:
         raise InputError("say what to break down by: the columns, one for each dimension")
+    if weight is not None and sampling_weight is not None:
+        raise InputError("weight is another name of sampling_weight; give one of the two")
+    weight = sampling_weight if weight is None else weight
     top = whole("top", top, 1)
     wanted = parse_by(by)
     dataset, described = _read(data, meta)
