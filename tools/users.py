@@ -21,6 +21,7 @@ TOTAL = "Total"
 Cell = tuple[str, ...]
 # Of each unsafe cell the attacker must think possible what lies so far from it, as a share.
 RANGE = 0.1
+NOT_FOUND = "none found out by a linear program, nor in {:,} attacks by sole contributors"
 
 
 def discreet(*arguments: object) -> str:
@@ -112,9 +113,9 @@ def write_hrc(parts: Mapping[str, list[str]], path: Path) -> None:
 def hierarchies(folder: Path, full: bool) -> str:
     """A table of two hierarchies by a flat variable, from microdata."""
     rng = np.random.default_rng(3)
-    act, nuts = tree("A", 6, 6 if full else 2), tree("N", 4, 4 if full else 2)
+    act, nuts = (tree("A", 6, 6), tree("N", 4, 4)) if full else (tree("A", 3, 2), tree("N", 2, 2))
     sizes = {TOTAL: ["large", "small"]}
-    n = 4_000 if full else 150
+    n = 4_000 if full else 70
     frame = pl.DataFrame(
         {
             "act": rng.choice([leaf for group in act[TOTAL] for leaf in act[group]], n),
@@ -132,11 +133,12 @@ def hierarchies(folder: Path, full: bool) -> str:
     by = ["--by", f"act@{folder / 'act.hrc'}", "--by", f"nuts@{folder / 'nuts.hrc'}", "--by", "size"]
     discreet("tabulate", data, *by, "--value", "turnover", "-o", table, "--force")
     discreet("primary", table, "--threshold", 3, "--range", 100 * RANGE, "-o", flagged, "--force")
-    discreet("suppress", flagged, "-o", public, "--time", 60 if full else 1, "--no-singletons", "--force")
+    discreet("suppress", flagged, "-o", public, "--time", 60 if full else 1, "--force")
     values, counts = add_up(frame, (act, nuts, sizes), "turnover")
-    broken, unsafe = attack(values, counts, (act, nuts, sizes), [read_public(public, ["act", "nuts", "size"])])
+    shown = [read_public(public, ["act", "nuts", "size"])]
+    broken, unsafe, tried = attack(values, counts, (act, nuts, sizes), shown, 600 if full else 40)
     assert not broken, broken
-    return f"hierarchies: {len(values):,} cells, {unsafe:,} unsafe, none found out by a linear program"
+    return f"hierarchies: {len(values):,} cells, {unsafe:,} unsafe, {NOT_FOUND.format(tried)}"
 
 
 def linked(folder: Path, full: bool) -> str:
@@ -172,12 +174,12 @@ def linked(folder: Path, full: bool) -> str:
         )  # fmt: skip
     system, public = folder / "linked.parquet", folder / "linked-public.csv"
     discreet("link", *flagged, "-o", system, "--force")
-    discreet("suppress", system, "-o", public, "--time", 30 if full else 1, "--no-singletons", "--force")
+    discreet("suppress", system, "-o", public, "--time", 30 if full else 1, "--force")
     shown = [read_public(path, list(names)) for path in sorted(folder.glob("linked-public*.csv"))]
     both = {cell: value for cell, value in values.items() if TOTAL in cell[1:]}
-    broken, unsafe = attack(both, counts, trees, shown)
+    broken, unsafe, tried = attack(both, counts, trees, shown, 600 if full else 40)
     assert not broken, broken
-    return f"linked: {len(both):,} cells in two tables, {unsafe:,} unsafe, none found out by a linear program"
+    return f"linked: {len(both):,} cells in two tables, {unsafe:,} unsafe, {NOT_FOUND.format(tried)}"
 
 
 def add_up(
@@ -215,14 +217,21 @@ def attack(
     counts: Mapping[Cell, int],
     trees: tuple[Mapping[str, list[str]], ...],
     shown: list[set[Cell]],
-) -> tuple[list[Cell], int]:
-    """The unsafe cells that are published, or that linear programs find to within less than their level."""
+    pairs: int,
+) -> tuple[list[Cell], int, int]:
+    """The unsafe cells that are published, or that linear programs find to within less than their level.
+
+    They are looked for by an outsider, and by those who are alone in a cell: so many pairs of such a contributor and an
+    unsafe cell, those first in which he has a part. Of the others' part of a cell he must not know more. How many cells
+    were unsafe, and how many pairs were tried, comes along.
+    """
     published = set().union(*shown)
     hidden = [cell for cell in values if cell not in published]
     place = {cell: column for column, cell in enumerate(hidden)}
     unsafe = [cell for cell in values if counts[cell] < 3]
     broken = [cell for cell in unsafe if cell in published]
     rows, sides = [], []
+    ups: dict[Cell, set[Cell]] = {cell: set() for cell in values}
     for cell in values:
         for at, parts in enumerate(trees):
             below = [(*cell[:at], part, *cell[at + 1 :]) for part in parts.get(cell[at], [])]
@@ -234,21 +243,70 @@ def attack(
                     row[place[each]] += sign
                 else:
                     side -= sign * values[each]
+                if sign < 0:
+                    ups[each].add(cell)
+                    # Who contributes to a total contributes to a part that as many contribute to.
+                    if counts[each] == counts[cell]:
+                        ups[cell].add(each)
             if row.any():
                 rows.append(row)
                 sides.append(side)
-    bounds = [(0, 1.5 * max(values.values()))] * len(hidden)
-    for cell in unsafe:
+    most = 1.5 * max(values.values())
+
+    def is_narrow(cell: Cell, level: float, known: Iterable[Cell] = ()) -> bool:
+        """Whether somebody who knows some cells finds another to within less than a level."""
+        fixed = set(known)
+        bounds = [(values[each], values[each]) if each in fixed else (0, most) for each in hidden]
         for sign in (1.0, -1.0):
-            if cell not in place:
-                continue
             goal = np.zeros(len(hidden))
             goal[place[cell]] = sign
             found = linprog(goal, A_eq=np.array(rows), b_eq=sides, bounds=bounds)
-            reach = sign * (values[cell] - found.fun * sign)
-            if found.status or reach < RANGE * values[cell] - 1e-6 * max(1.0, values[cell]):
-                broken.append(cell)
-    return broken, len(unsafe)
+            reach = values[cell] - sign * found.fun
+            if found.status or sign * reach < level - 1e-6 * max(1.0, values[cell]):
+                return True
+        return False
+
+    broken += [cell for cell in unsafe if cell in place and is_narrow(cell, RANGE * values[cell])]
+    tried = list(itertools.islice(judge_insiders(values, counts, ups, unsafe), pairs))
+    broken += [cell for known, cell, level in tried if cell in place and is_narrow(cell, level, known)]
+    return broken, len(unsafe), len(tried)
+
+
+def judge_insiders(
+    values: Mapping[Cell, float], counts: Mapping[Cell, int], ups: Mapping[Cell, set[Cell]], unsafe: list[Cell]
+) -> Iterable[tuple[set[Cell], Cell, float]]:
+    """Pairs of the cells that one contributor is alone in and an unsafe cell, with the level of the others' part."""
+
+    def reach(first: Cell, steps: Mapping[Cell, Iterable[Cell]]) -> set[Cell]:
+        found, fresh = {first}, [first]
+        while fresh:
+            fresh = [each for each in {up for cell in fresh for up in steps[cell]} if each not in found]
+            found.update(fresh)
+        return found
+
+    alone = [cell for cell in values if counts[cell] == 1]
+    # Who is alone in a total and in a part of it is one contributor.
+    same: dict[Cell, set[Cell]] = {cell: set() for cell in alone}
+    for cell in alone:
+        for up in ups[cell]:
+            if counts[up] == 1:
+                same[cell].add(up)
+                same[up].add(cell)
+    owned = {frozenset(reach(cell, same)) for cell in alone}
+    found = []
+    for own in sorted(owned, key=sorted):
+        above = set().union(*(reach(cell, ups) for cell in own))
+        for cell in unsafe:
+            if cell not in own:
+                mine = max(values[each] for each in own) if cell in above else 0.0
+                left = counts[cell] - (cell in above)
+                if 0 < left < 3:
+                    found.append((cell not in above, set(own), cell, RANGE * (values[cell] - mine)))
+    # Those first in which he has a part; of the others some of everywhere.
+    found.sort(key=lambda each: each[0])
+    parts = [each for each in found if not each[0]]
+    rest = [found[at] for at in np.random.default_rng(5).permutation(np.arange(len(parts), len(found)))]
+    return ((known, cell, level) for _, known, cell, level in (*parts, *rest))
 
 
 USERS = {"hospital": hospital, "categories": categories, "hierarchies": hierarchies, "linked": linked}

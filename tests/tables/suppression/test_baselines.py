@@ -3,15 +3,17 @@
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discreet
 from discreet.attack.system import Bools
 from discreet.tables.suppression import baselines
 from discreet.tables.suppression.baselines import hypercube, marginal
 from discreet.tables.suppression.problem import Problem, problem_of
-from discreet.tabular.table import FIXED, SAFE
+from discreet.tabular.table import FIXED, SAFE, Table
 from random_tables import generators
 from tables.suppression.plain_protector import Plain, exposed, hopeless, unsafe_table
 
@@ -118,3 +120,28 @@ def least_box(problem: Problem) -> float:
         if able.all():
             least = min(least, float(problem.weight[columns].sum()))
     return least
+
+
+def crossed(seed: int) -> Table:
+    """Two hierarchies by a flat dimension; many cells have few contributors."""
+    rng, n = np.random.default_rng([seed, 18]), 240
+    digits = [rng.integers(0, most, n) for most in (2, 2, 3, 3, 2)]
+    frame = pl.DataFrame(
+        {
+            "activity": ["".join(map(str, codes)) for codes in zip(*digits[:3], strict=True)],
+            "region": ["".join(map(str, codes)) for codes in zip(*digits[3:], strict=True)],
+            "size": rng.choice(["s", "m"], n, p=[0.7, 0.3]),
+            "turnover": np.round(rng.lognormal(4, 1.4, n), 1),
+        }
+    )
+    made = discreet.tabulate(frame, by=["activity@1+1+1", "region@1+1", "size"], value="turnover")
+    return discreet.primary(made, threshold=3, dominance=(1, 85))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_default_never_costs_more_than_a_baseline(seed: int) -> None:
+    table = crossed(seed)
+    wishes: dict[str, Any] = {"singletons": False, "partial": True}
+    cost = discreet.suppress(table, steps=60, **wishes).cost
+    for method in METHODS:
+        assert cost <= discreet.suppress(table, method=method, **wishes).cost
