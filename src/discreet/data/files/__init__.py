@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 
 from discreet.data.checks import extra
 from discreet.data.files import arrow as columnar
@@ -145,13 +146,21 @@ def read(
         if value is not None and not applies(option, path):
             raise InputError(f"{option} does not apply to {path.name}, which is a file of {_WORDS[name]}; leave it out")
     with allocating(path.name):
-        if name == "csv":
-            return delimited.read(path, delimiter=delimiter, encoding=encoding, decimal=decimal, header=header)
-        if name in ("parquet", "arrow"):
-            return columnar.read(path, name, max_size=max_size)
-        if name == "excel":
-            return excel.read(path, sheet, header=header, max_size=max_size)
-        return labelled.read(path, encoding)
+        source = _read(path, name, given)
+    # What is left of the reading: of a million records hundreds of megabytes that Arrow would keep for later.
+    pa.default_memory_pool().release_unused()
+    return source
+
+
+def _read(path: Path, name: str, given: Mapping[str, Any]) -> Source:
+    if name == "csv":
+        how = {option: given[option] for option in ("delimiter", "encoding", "decimal", "header")}
+        return delimited.read(path, **how)
+    if name in ("parquet", "arrow"):
+        return columnar.read(path, name, max_size=given["max_size"])
+    if name == "excel":
+        return excel.read(path, given["sheet"], header=given["header"], max_size=given["max_size"])
+    return labelled.read(path, given["encoding"])
 
 
 def write(frame: pl.DataFrame, path: Path, *, format_name: str, like: Source | None = None) -> None:
