@@ -216,3 +216,9 @@ def test_a_checkpoint_of_a_refinement_goes_on(tmp_path: Path) -> None:
         refine(released(FRAME, any_partition(90, 3, 2)), checkpoint=path)
     with pytest.raises(InputError, match="started from other groups"):
         discreet.protect(FRAME, k=3, steps=12, checkpoint=path, measures="none", **ALL)
+
+
+def test_a_target_that_is_not_the_loss_is_refused_and_not_ignored(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("target = 'score'\n")
+    with pytest.raises(InputError, match="leave the target out, or use protect"):
+        refine(released(FRAME, np.arange(90) // 3), config=tmp_path / "config.toml")

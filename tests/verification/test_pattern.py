@@ -132,6 +132,17 @@ def test_what_the_pattern_calls_unsafe_counts_only_where_the_table_says_nothing(
     assert apply_pattern(table, None)[0] is table
 
 
+def test_code_value_output_beside_a_table_of_ours_is_what_it_is(tmp_path: Path) -> None:
+    table = judged()
+    for path, content in render(table, tmp_path / "t.csv").items():
+        path.write_bytes(content)
+    assert (tmp_path / "t.table.json").exists()
+    status = np.where(np.arange(len(table)) % 2, SECONDARY, SAFE)
+    (tmp_path / "t.txt").write_text(codevalue.text(laid(table, status)), encoding="utf-8")
+    held, _, _ = apply_pattern(table, tmp_path / "t.txt")
+    assert held.suppressed.tolist() == (status == SECONDARY).tolist()
+
+
 def test_a_pattern_may_fix_cells(tmp_path: Path) -> None:
     table = judged()
     path = tmp_path / "pattern.txt"

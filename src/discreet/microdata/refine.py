@@ -128,6 +128,10 @@ def refine(
     names = declarations.names("quasi")
     if said.grouping is not None and len(parse_groups(said.grouping, names)) > 1:
         raise InputError("refine starts from groups over all quasi-identifiers; leave the grouping out, or use protect")
+    if said.options.get("target", "il") != "il":
+        raise InputError(
+            "refine lowers the loss of the groups that it starts from; leave the target out, or use protect"
+        )
     absent = [name for name in names if name not in given.frame.columns]
     if absent:
         raise InputError(f"{given.name}: there is no column '{absent[0]}'; a release must have all quasi-identifiers")
