@@ -1,5 +1,6 @@
 """A short campaign: a few seeds of every trial, with nothing broken; and that the campaign notices what is."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,15 @@ from campaign.ledger import Entry, Ledger
 
 @pytest.mark.parametrize(
     ("name", "seeds"),
-    [("frames", range(20)), ("tables", range(4)), ("files", range(20)), ("states", range(6)), ("names", range(18))],
+    [
+        ("frames", range(20)),
+        ("tables", [*range(4), 878]),  # the last one kept an interior point method going round for ever
+        ("files", range(20)),
+        ("states", range(6)),
+        ("names", range(18)),
+    ],
 )
-def test_nothing_breaks(name: str, seeds: range, tmp_path: Path) -> None:
+def test_nothing_breaks(name: str, seeds: Sequence[int], tmp_path: Path) -> None:
     found = Found()
     for seed in seeds:
         folder = tmp_path / str(seed)

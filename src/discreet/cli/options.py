@@ -482,8 +482,8 @@ class Reading(Options):
     sheet
         Sheet of an Excel file; the first by default.
     max_size
-        How much an Excel, Parquet or Arrow file may hold once it is unpacked, as 8GB; by default the larger of 4 GB and
-        100 times the file.
+        How much a packed file (.csv.gz, Excel, Parquet, Arrow, SPSS, SAS) may hold once it is unpacked, as 8GB; by
+        default the larger of 4 GB and 100 times the file.
     """
 
     delimiter: str | None = None

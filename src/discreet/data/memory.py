@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from discreet.errors import InputError
 GIGABYTE = 1_000_000_000
 # What a file may hold once it is unpacked, where nothing is said: so much, or so many times its size if that is more.
 DEFAULT_SIZE, TIMES_THE_FILE = 4 * GIGABYTE, 100
+_PIECE = 1 << 24
 _UNITS = {"": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": GIGABYTE, "TB": 1_000 * GIGABYTE}
 
 
@@ -32,13 +35,27 @@ def largest_size(path: Path, said: int | str | None) -> int:
     return max(DEFAULT_SIZE, TIMES_THE_FILE * path.stat().st_size) if said is None else parse_size(said)
 
 
-def check_size(path: Path, size: int, most: int) -> None:
+def check_size(path: Path, size: int, most: int, advice: str = "") -> None:
     """Refuse a file that is larger than allowed once it is unpacked."""
     if size > most:
+        advice = advice or f"allow more with --max-size, such as {write_size(2 * size)}"
         raise InputError(
-            f"{path.name} holds more than {write_size(most)} once it is unpacked; if that is right, allow more with "
-            f"--max-size, such as {write_size(2 * size)}"
+            f"{path.name} holds more than {write_size(most)} once it is unpacked; if that is right, {advice}"
         )
+
+
+def unpack_gzip(path: Path, most: int, advice: str = "") -> bytes:
+    """The content of a file packed by gzip; refused as soon as it is larger than allowed."""
+    pieces, size = [], 0
+    try:
+        with gzip.open(path) as file:
+            while piece := file.read(_PIECE):
+                size += len(piece)
+                check_size(path, size, most, advice)
+                pieces.append(piece)
+    except (OSError, EOFError, zlib.error):
+        raise InputError(f"{path.name} is damaged or cut off, or not packed by gzip; pack it again") from None
+    return b"".join(pieces)
 
 
 def write_size(size: float) -> str:

@@ -27,6 +27,8 @@ COMMON_OPTIONS: dict[str, Option] = {
     "parallel": "off",
     "random_seed": 0,
     "solver": "simplex",
+    # An interior point method that has not come near in so many iterations goes round in circles, and for ever.
+    "ipm_iteration_limit": 1_000,
 }
 # What a basis says of a column or a row, as HiGHS numbers it.
 AT_LOWER, BASIC = int(highspy.HighsBasisStatus.kLower), int(highspy.HighsBasisStatus.kBasic)

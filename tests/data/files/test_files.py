@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +95,7 @@ def test_names_of_formats(name: str, format_name: str, writer: str) -> None:
     [
         ("a.doc", "suffix '.doc' of a.doc is not known; known are .csv, .tsv"),
         ("a", "a has no suffix"),
-        ("a.csv.gz", "unpack it first"),
+        ("a.xlsx.gz", "unpack it first"),
         ("a.xls", "save it as .xlsx"),
     ],
 )
@@ -152,3 +154,37 @@ def test_read_back_without_header(tmp_path: Path) -> None:
 def test_unknown_format_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown format 'sqlite'"):
         files.write(FRAME, tmp_path / "x", format_name="sqlite", like=None)
+
+
+def test_delimited_text_packed_by_gzip_is_read_as_it_is(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.csv", tmp_path / "b.CSV.gz"
+    plain.write_text("x,y\n1,ä\n2,b\n", encoding="utf-8")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert files.read(packed).frame.equals(files.read(plain).frame)
+    with pytest.raises(InputError, match=r"can be read but not written; name the output b\.CSV"):
+        files.check_writable_format(packed)
+    with pytest.raises(InputError, match="max_size does not apply"):
+        files.read(plain, max_size="1MB")
+
+
+@pytest.mark.parametrize(
+    "harm", [lambda data: data[:-9], lambda data: data[:20] + b"x" + data[21:], lambda _data: b"x,y"]
+)
+def test_a_damaged_packed_file_is_refused(harm: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(harm(gzip.compress(b"x,y\n" + b"1,b\n" * 99)))
+    with pytest.raises(InputError, match="damaged or cut off, or not packed by gzip"):
+        files.read(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".xlsx", ".parquet", ".zsav"])
+def test_a_file_that_unpacks_to_more_than_allowed_is_refused(suffix: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"x": ["a" * 500] * 2000, "y": list(range(2000))})
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".csv.gz":
+        path.write_bytes(gzip.compress(frame.write_csv().encode()))
+    else:
+        files.write(frame, path, format_name=files.check_writable_format(path))
+    with pytest.raises(InputError, match="holds more than 100KB once it is unpacked; if that is right, allow more"):
+        files.read(path, max_size="100KB")
+    assert files.read(path, max_size="80MB").frame.height == 2000

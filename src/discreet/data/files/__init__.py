@@ -56,14 +56,14 @@ _APPLIES = {
     "decimal": {"csv"},
     "header": {"csv", "excel"},
     "sheet": {"excel"},
-    "max_size": {"excel", "parquet", "arrow"},
+    "max_size": {"excel", "parquet", "arrow", "stata", "spss", "sas"},
 }
 # Suffixes that we read but do not write, and those that we know but do not read, with what to do instead.
 _READ_ONLY = {".sas7bdat": ".xpt", ".por": ".sav", ".xlsm": ".xlsx"}
 _ADVICE = {
     ".xls": "save it as .xlsx",
     ".ods": "save it as .xlsx",
-    ".gz": "unpack it first",
+    ".gz": "unpack it first (delimited text alone is read as it is, such as .csv.gz)",
     ".zip": "unpack it first",
     ".rds": "save it from R as .parquet or .csv",
     ".rdata": "save it from R as .parquet or .csv",
@@ -80,6 +80,8 @@ def format_of(path: Path | str) -> str:
     suffix = path.suffix.lower()
     if suffix in _FORMATS:
         return _FORMATS[suffix]
+    if suffix == ".gz" and _FORMATS.get(path.with_suffix("").suffix.lower()) == "csv":
+        return "csv"
     what = f"the suffix '{path.suffix}' of {path.name} is not known" if suffix else f"{path.name} has no suffix"
     advice = f"{_ADVICE[suffix]}; " if suffix in _ADVICE else ""
     raise InputError(f"{what}; {advice}known are {', '.join(_FORMATS)}")
@@ -93,6 +95,8 @@ def check_writable_format(path: Path | str) -> str:
     path = Path(path)
     name = format_of(path)
     suffix = path.suffix.lower()
+    if suffix == ".gz":
+        raise InputError(f"packed files can be read but not written; name the output {path.with_suffix('').name}")
     if suffix in _READ_ONLY:
         better = path.with_suffix(_READ_ONLY[suffix]).name
         raise InputError(f"{suffix} files can be read but not written; name the output {better}")
@@ -103,7 +107,8 @@ def check_writable_format(path: Path | str) -> str:
 
 def applies(option: str, path: Path | str) -> bool:
     """Whether an option of reading applies to the format of a file."""
-    return format_of(path) in _APPLIES[option]
+    packed = option == "max_size" and Path(path).suffix.lower() == ".gz"
+    return packed or format_of(path) in _APPLIES[option]
 
 
 def read(
@@ -133,8 +138,8 @@ def read(
     sheet
         Excel: the sheet; the first if not given.
     max_size
-        Excel, Parquet and Arrow: how much the file may hold once it is unpacked, in bytes or as 8GB; by default the
-        larger of 4 GB and 100 times the file.
+        All but plain delimited text: how much the file may hold once it is unpacked, in bytes or as 8GB; by default
+        the larger of 4 GB and 100 times the file.
     """
     path = Path(path)
     name = format_of(path)
@@ -154,13 +159,13 @@ def read(
 
 def _read(path: Path, name: str, given: Mapping[str, Any]) -> Source:
     if name == "csv":
-        how = {option: given[option] for option in ("delimiter", "encoding", "decimal", "header")}
+        how = {option: given[option] for option in ("delimiter", "encoding", "decimal", "header", "max_size")}
         return delimited.read(path, **how)
     if name in ("parquet", "arrow"):
         return columnar.read(path, name, max_size=given["max_size"])
     if name == "excel":
         return excel.read(path, given["sheet"], header=given["header"], max_size=given["max_size"])
-    return labelled.read(path, given["encoding"])
+    return labelled.read(path, given["encoding"], max_size=given["max_size"])
 
 
 def write(frame: pl.DataFrame, path: Path, *, format_name: str, like: Source | None = None) -> None:

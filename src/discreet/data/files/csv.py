@@ -30,6 +30,7 @@ from discreet.data.checks import (
 from discreet.data.files import sniff
 from discreet.data.files.sniff import BOMS, Text, line_at, to_utf8
 from discreet.data.files.source import Dialect, Source, check_decimal, parse_delimiter
+from discreet.data.memory import largest_size, unpack_gzip
 from discreet.data.values import read_numbers
 from discreet.errors import InputError
 
@@ -46,6 +47,7 @@ def read(
     encoding: str | None = None,
     decimal: str | None = None,
     header: bool | None = None,
+    max_size: int | str | None = None,
 ) -> Source:
     """Read a delimited text file; every column comes as text exactly as written, blank as null.
 
@@ -65,11 +67,15 @@ def read(
         The decimal sign, '.' or ','.
     header
         Whether the first line holds the column names; without them the columns are named column_1, column_2, ….
+    max_size
+        How much a file packed by gzip may hold once it is unpacked.
     """
     delimiter = None if delimiter is None else parse_delimiter(delimiter)
     decimal = None if decimal is None else check_decimal(decimal)
     check_readable(path)
-    text = to_utf8(path, path.read_bytes(), encoding)
+    packed = path.suffix.lower() == ".gz"
+    content = unpack_gzip(path, largest_size(path, max_size)) if packed else path.read_bytes()
+    text = to_utf8(path, content, encoding)
     if not text.data.strip(b"\r\n "):
         raise InputError(f"{path.name} is empty (only blank lines); is it the right file, and was it saved completely?")
     sample, whole = sniff.sample_of(text.data)

@@ -15,6 +15,7 @@ import polars.selectors as cs
 
 from discreet.data.checks import check_names, check_readable, check_rows, extra, itemize, writing
 from discreet.data.files.source import Labels, Source
+from discreet.data.memory import check_size, largest_size
 from discreet.errors import InputError
 
 WORDS = {"stata": "Stata", "spss": "SPSS", "sas": "SAS"}
@@ -28,7 +29,9 @@ _READERS = {
 }
 
 
-def read(path: Path, encoding: str | None = None, *, suffix: str | None = None) -> Source:
+def read(
+    path: Path, encoding: str | None = None, *, suffix: str | None = None, max_size: int | str | None = None
+) -> Source:
     """Read an SPSS, Stata or SAS file; system-missing, user-missing and blank text all become null.
 
     Parameters
@@ -39,6 +42,8 @@ def read(path: Path, encoding: str | None = None, *, suffix: str | None = None) 
         The text encoding, for old files that do not state it or state it wrongly.
     suffix
         What kind of file it is, if its own suffix does not say so.
+    max_size
+        How much it may hold once it is unpacked: .zsav and .sas7bdat files are packed.
     """
     reader, format_name = _READERS[suffix or path.suffix.lower()]
     pyreadstat = extra("pyreadstat", f"reading {WORDS[format_name]} files")
@@ -51,12 +56,14 @@ def read(path: Path, encoding: str | None = None, *, suffix: str | None = None) 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they may repeat what stands in the file, too
             _, about = call(path, metadataonly=True, **options, **declared)
+            widths = about.variable_storage_width or {}
+            check_size(path, (about.number_rows or 0) * sum(widths.values()), largest_size(path, max_size))
             frame, _ = call(path, **options, **_calendar(about.original_variable_types))
             coded: dict[str, pl.Series] = {}
             if declared and about.missing_ranges:
                 raw, _ = call(path, usecols=list(about.missing_ranges), **options, **declared)
                 coded = {name: raw[name] for name in raw.columns if raw[name].dtype == frame[name].dtype}
-    except MemoryError:
+    except (InputError, MemoryError):
         raise
     except Exception:
         raise InputError(

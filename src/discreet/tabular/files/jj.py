@@ -5,11 +5,9 @@ A file is parsed by whole arrays; only if something is wrong is it gone over lin
 
 from __future__ import annotations
 
-import gzip
 import math
 import re
 import warnings
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.checks import check_readable
+from discreet.data.memory import largest_size, unpack_gzip
 from discreet.errors import InputError
 from discreet.tabular.files.text import word
 from discreet.tabular.relations import Relations, build_relations
@@ -82,12 +81,7 @@ def _content(path: Path) -> bytes:
     check_readable(path)
     data = path.read_bytes()
     if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error):
-            raise InputError(
-                f"{path.name}: the compressed file is damaged or cut off; copy it again from where it came"
-            ) from None
+        data = unpack_gzip(path, largest_size(path, None), "unpack it first")
     return data.removeprefix(b"\xef\xbb\xbf").rstrip(b"\x1a\0")
 
 
