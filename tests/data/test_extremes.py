@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -176,3 +177,13 @@ def test_a_panic_of_a_library_is_told_in_our_words(tmp_path: Path, monkeypatch: 
             with pytest.raises(InputError) as caught:
                 read(path)
         assert "canary" not in str(caught.value)
+
+
+def test_what_polars_prints_of_a_panic_reaches_no_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    far = pl.from_arrow(pa.array([2**31 - 1], pa.int32()).cast(pa.date32()))
+    assert isinstance(far, pl.Series)
+    with pytest.raises(InputError, match="it holds something"), memory.allocating("far.parquet"):
+        far.to_list()
+    with memory.allocating("near.parquet"):
+        os.write(2, b"by the way")
+    assert capfd.readouterr().err == "by the way"

@@ -2,14 +2,20 @@
 
 import contextlib
 import errno
+import gc
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
+import discreet
 from discreet.errors import InputError
 from discreet.release.atomic import AtomicFiles, WriteError, make_folder
 
@@ -153,6 +159,7 @@ def test_the_release_comes_last_and_what_a_killed_run_left_is_swept(tmp_path: Pa
     script = """
 import os, sys
 from pathlib import Path
+from typing import Any
 from discreet.release import atomic
 place = atomic._place
 def kill(path, target, *, replace):
@@ -198,3 +205,28 @@ def test_folders_are_made_for_their_owner_only(tmp_path: Path) -> None:
     make_folder(tmp_path / "study" / "runs")
     make_folder(tmp_path / "study" / "runs")
     assert {folder.stat().st_mode & 0o777 for folder in (tmp_path / "study", tmp_path / "study" / "runs")} == {0o700}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx", ".sav", ".dta", ".xpt"])
+def test_where_there_is_no_room_every_format_says_so_and_leaves_nothing(
+    suffix: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource = pytest.importorskip("resource")
+    n = 3000
+    records = {
+        "x": np.random.default_rng(1).normal(size=n),
+        "s": [f"some text {at} that takes room" for at in range(n)],
+    }
+    said: dict[str, Any] = {"k": 3, "quasi": ["x"], "confidential": ["s"], "method": "mdav", "measures": "none"}
+    release = discreet.protect(pl.DataFrame(records), **said)
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        with monkeypatch.context() as patch, pytest.raises(WriteError, match=r"File too large|grew too large"):
+            patch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # nothing waits in another folder
+            release.write(tmp_path / f"out{suffix}")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+    assert "Traceback" not in capfd.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -80,11 +81,24 @@ def extra(module: str, doing: str) -> Any:
         raise InputError(f"{doing} needs the 'formats' extra: pip install 'discreet[formats]'") from None
 
 
+_ROOM = 1 << 16
+
+
+def check_room(path: Path) -> None:
+    """Refuse, in the words of the file system, a file that cannot grow: libraries that write it do not say why."""
+    with writing(path), path.open("ab") as file:
+        end = file.tell()
+        file.write(bytes(_ROOM))
+        file.flush()
+        os.fsync(file.fileno())
+        file.truncate(end)
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn a failure of the file system while writing `path` into our own words."""
     try:
         yield
     except OSError as error:
-        reason = error.strerror or "the file system refused"
+        reason = os.strerror(error.errno) if error.errno else "the file system refused"
         raise InputError(f"{path} cannot be written ({reason}); check the folder, its permissions and space") from None

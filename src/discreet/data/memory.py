@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
+import sys
+import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import polars as pl
@@ -70,7 +73,8 @@ def write_size(size: float) -> str:
 def allocating(name: str) -> Iterator[None]:
     """Turn a failure to allocate memory, in whatever library, into our own words."""
     try:
-        yield
+        with _muffling_panics():
+            yield
     except (MemoryError, pa.ArrowMemoryError):
         raise InputError(
             f"{name}: there is not enough memory to read it; close other programs, take a larger machine, or keep "
@@ -80,6 +84,36 @@ def allocating(name: str) -> Iterator[None]:
         raise InputError(
             f"{name}: it holds something that cannot be worked with, or is damaged; save it again"
         ) from None
+
+
+@contextmanager
+def _muffling_panics() -> Iterator[None]:
+    """Keep from the terminal what polars prints of a panic before Python hears of it, for it may hold a value."""
+    with ExitStack() as stack:
+        try:
+            held = stack.enter_context(tempfile.TemporaryFile())
+            terminal = os.dup(2)
+        except OSError:  # there is no terminal, or no room: then nobody reads it, or nothing can be done
+            yield
+            return
+        sys.stderr.flush()
+        os.dup2(held.fileno(), 2)
+        is_panic = False
+        try:
+            yield
+        except pl.exceptions.PanicException:
+            is_panic = True
+            raise
+        finally:
+            with suppress(OSError, ValueError):
+                sys.stderr.flush()
+            os.dup2(terminal, 2)
+            os.close(terminal)
+            held.seek(0)
+            said = b"" if is_panic else held.read()
+            if said:
+                with suppress(OSError):
+                    os.write(2, said)
 
 
 def available() -> int | None:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet.data.checks import check_room
 from discreet.data.files import check_writable_format, dialect_of, read_back, sha256, write
 from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
@@ -179,11 +180,13 @@ class Release:
         try:
             written = read_back(path, format_name, self._source, columns=frame.columns)
         except InputError:
+            _check_room(path, target)
             raise WriteError(
                 f"{target} could not be written: what was written cannot be read back. Is the disk full? Nothing was "
                 "left behind."
             ) from None
         if written.columns != frame.columns or written.height != frame.height:
+            _check_room(path, target)
             raise PromiseNotKept("the file as written is not the release that was meant; it was refused and not kept")
         decimal = dialect_of(format_name, self._source).decimal
         verdict = check(written, self.promise, persons=persons, decimal=decimal)
@@ -218,6 +221,14 @@ def _describe_recoding(how: Mapping[str, Any]) -> str:
 
 def _dialect(format_name: str, source: Source | None) -> dict[str, Any] | None:
     return asdict(dialect_of(format_name, source)) if format_name in ("csv", "tsv") else None
+
+
+def _check_room(path: Path, target: Path) -> None:
+    """Say that the disk is full where that is why a file came out short."""
+    try:
+        check_room(path)
+    except InputError as error:
+        raise WriteError(str(error).replace(path.name, target.name)) from None
 
 
 def _write(frame: pl.DataFrame, path: Path, target: Path, format_name: str, like: Source | None) -> None:

@@ -6,6 +6,7 @@ import datetime
 import re
 import warnings
 import zipfile
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +128,25 @@ def write(frame: pl.DataFrame, path: Path, *, blank: str | None = None) -> None:
             f"{path.name}: a record of the release is blank in all columns, and readers of Excel files drop such rows; "
             "write .csv or .parquet"
         )
-    with writing(path), path.open("wb"):
-        pass  # a workbook half written leaves its temporary file behind, so whether it can be is tried first
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("data")
-    make = openpyxl.cell.WriteOnlyCell
+    # The rows wait beside the workbook, where there must be room anyway, and not in a folder that others can see.
+    rows = path.with_name(f"{path.name}.rows")
+    with writing(path), ExitStack() as stack:
+        rows.touch(mode=0o600)
+        stack.callback(rows.unlink, missing_ok=True)
+        writer = openpyxl.worksheet._writer.WorksheetWriter(sheet, str(rows))
+        writer.cleanup = lambda: None  # the file is ours
+        writer.write_top()
+        sheet._writer = writer
+        stack.callback(_close, writer.xf)
+        stack.callback(lambda: _close(sheet._rows) if sheet._rows is not None else None)
+        _fill(sheet, frame, blank, openpyxl.cell.WriteOnlyCell)
+        _save(path, book, openpyxl.writer.excel.ExcelWriter)
+
+
+def _fill(sheet: Any, frame: pl.DataFrame, blank: str | None, make: Any) -> None:
+    """Put the names and records of a frame into a sheet."""
 
     def cell(value: Any) -> Any:
         if isinstance(value, float):
@@ -147,8 +162,24 @@ def write(frame: pl.DataFrame, path: Path, *, blank: str | None = None) -> None:
     sheet.append([cell(name) for name in frame.columns])
     for row in frame.iter_rows():
         sheet.append([cell(value) for value in row])
-    with writing(path):
-        book.save(path)
+
+
+def _save(path: Path, book: Any, writer: Any) -> None:
+    """Write a workbook; an archive that cannot be ended would say so again when it is forgotten."""
+    archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+    try:
+        writer(book, archive).save()
+    except BaseException:
+        file, archive.fp = archive.fp, None
+        if file is not None:
+            _close(file)
+        raise
+
+
+def _close(thing: Any) -> None:
+    """Close what may have failed already; it would say so again when it is forgotten."""
+    with suppress(OSError, ValueError):
+        thing.close()
 
 
 def _rows(

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from discreet.data.checks import check_names, check_readable, check_rows, extra, itemize, writing
+from discreet.data.checks import check_names, check_readable, check_room, check_rows, extra, itemize, writing
 from discreet.data.files.source import Labels, Source
 from discreet.data.memory import check_size, largest_size
 from discreet.errors import InputError
@@ -166,6 +166,7 @@ def write(frame: pl.DataFrame, path: Path, format_name: str, like: Source | None
     try:
         getattr(pyreadstat, call)(frame, str(path), **{key: value for key, value in options.items() if value})
     except Exception:
+        check_room(path)
         raise InputError(
             f"{path.name} could not be written as {WORDS[package]}, whose limits on names, labels or texts the data "
             "exceed; write .csv or .parquet"
