@@ -231,3 +231,10 @@ def test_where_there_is_no_room_every_format_says_so_and_leaves_nothing(
     gc.collect()
     assert list(tmp_path.iterdir()) == []
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
+    release = discreet.protect(pl.DataFrame({"x": [1.0, 2.0, 3.0] * 3}), k=3, quasi="all", measures="none")
+    with pytest.raises(InputError, match=r"aaa….* has a name that is too long for a file"):
+        release.write(tmp_path / f"{'a' * 245}.csv")  # that of its evidence, in fact
+    assert list(tmp_path.iterdir()) == []

@@ -69,6 +69,7 @@ class AtomicFiles:
             self._check(target)
 
     def _check(self, target: Path) -> None:
+        _check_length(target)
         folder = target.parent
         if not folder.is_dir():
             raise InputError(f"{folder}: there is no such folder; make it first or choose another")
@@ -213,6 +214,7 @@ def make_folder(folder: Path) -> None:
 def spare(targets: Iterable[Path], kept: Mapping[str, Path | None]) -> None:
     """Refuse to write over a file that was read, however it is named and whatever may be replaced."""
     for target in targets:
+        _check_length(target)
         for what, path in kept.items():
             if path is None:
                 continue
@@ -220,6 +222,17 @@ def spare(targets: Iterable[Path], kept: Mapping[str, Path | None]) -> None:
             same = path.parent.resolve() / path.name == target.parent.resolve() / target.name
             if same or (path.exists() and target.exists() and target.samefile(path)):
                 raise InputError(f"{target} is {what}, which is never written over; choose another name")
+
+
+def _check_length(target: Path) -> None:
+    """Refuse a name that no file can have; the files beside a release have longer names than it."""
+    try:
+        target.lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(
+                f"{target.name[:20]}…{target.suffix} has a name that is too long for a file; choose a shorter one"
+            ) from None
 
 
 def _set_aside(target: Path) -> Path | None:
