@@ -33,11 +33,11 @@ what breaks can be seen again with `--trials NAME --seeds N:N+1`. A short campai
 FOUND = """\
 ## What it has found
 
-Each was mended with a test, and its seeds were tried again; the counts above are of code that has it mended.
+Each was mended with a test, and its seeds were tried again before they were counted.
 
 - Seed 878 of tables: a suppression hung, because an interior point method of the solver went round in circles.
-- Checkpoints: of a search that was finished as it began the checkpoint was called damaged; forged ones of linear-program
-  patterns, orders, groupings and searches with categories reached the search.
+- Checkpoints: that of a search that was finished as it began was called damaged; forged ones of linear-program patterns,
+  orders, groupings and searches with categories reached the search.
 """
 
 
