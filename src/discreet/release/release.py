@@ -146,10 +146,8 @@ class Release:
                 if columns[name]["role"] == "confidential" and name not in recoded
             )
         rows = sort_order(frame) if order == "sorted" else None
-        frame = frame if rows is None else frame[rows]
         with AtomicFiles(files.values(), force=force) as atomic:
-            persons = self._persons if rows is None or self._persons is None else self._persons[rows]
-            verdict = self._write_verified(frame, persons, atomic.temporary(path), path, format_name)
+            verdict = self._write_verified(frame, rows, atomic.temporary(path), path, format_name)
             account = self.evidence | {
                 "verification": verdict.as_dict(),
                 "output": {
@@ -173,10 +171,11 @@ class Release:
         return Written(files, account, verdict)
 
     def _write_verified(
-        self, frame: pl.DataFrame, persons: pl.Series | None, path: Path, target: Path, format_name: str
+        self, frame: pl.DataFrame, rows: NDArray[np.int64] | None, path: Path, target: Path, format_name: str
     ) -> Verification:
-        """Write the file, read it back and check the promise on what was read."""
-        _write(frame, path, target, format_name, self._source)
+        """Write the records in their new order, read the file back and check the promise on what was read."""
+        # The sorted records are not kept: large ones and what is read back would fill the memory together.
+        _write(frame if rows is None else frame[rows], path, target, format_name, self._source)
         try:
             written = read_back(path, format_name, self._source, columns=frame.columns)
         except InputError:
@@ -189,6 +188,7 @@ class Release:
             _check_room(path, target)
             raise PromiseNotKept("the file as written is not the release that was meant; it was refused and not kept")
         decimal = dialect_of(format_name, self._source).decimal
+        persons = self._persons if rows is None or self._persons is None else self._persons[rows]
         verdict = check(written, self.promise, persons=persons, decimal=decimal)
         if not verdict:
             raise PromiseNotKept(f"the release is refused, nothing was written. {verdict.words()}")

@@ -344,6 +344,8 @@ def check(
     # Minus zero can be told from zero by whoever reads the file; in text it is another text anyway.
     signed = [one.name for one in plain.select(cs.float()) if ((one == 0.0) & (1.0 / one < 0.0)).any()]
     plain = plain.with_columns(cs.by_name(signed).cast(pl.String)) if signed else plain
+    # Texts by their numbers, equal ones the same: combinations of texts take several times the memory.
+    plain = plain.with_columns(cs.string().cast(pl.Categorical).to_physical())
     known = promise.person is None or persons is not None
     # Without persons it can be seen whether there are enough different values, but not who has how many votes.
     asked = [said for said in promise.held if known or (isinstance(said, Diversity) and not said.entropy)]
@@ -387,7 +389,8 @@ def _tally(
     if persons is not None:
         named = named.with_columns(pl.Series("person", persons.codes))
     size = pl.len() if persons is None else pl.col("person").n_unique()
-    counts = named.group_by(keys).agg(size.alias("size"), pl.len().alias("records"))
+    counted = named.lazy().group_by(keys).agg(size.alias("size"), pl.len().alias("records"))
+    counts = counted.collect(engine="streaming")  # which takes a quarter of the memory
     small = counts.filter(pl.col("size") < promise.k)
     looked: tuple[HeldCheck, ...] = ()
     if held:
