@@ -1,6 +1,6 @@
 """The constructive methods as their papers print them: plain, slow, and written apart from the kernels."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,3 +103,54 @@ def nearest_next(points: Floats) -> list[int]:
         tour += nearest(points, free, points[tour[-1]], 1)
         free.remove(tour[-1])
     return tour
+
+
+def merge_far(points: Floats, labels: Ints, far: Callable[[list[int]], float]) -> Ints:
+    groups = [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)]
+    while len(groups) > 1 and max(map(far, groups)) > 0:
+        worst = groups.pop(int(np.argmax([far(group) for group in groups])))
+        centres = np.array([points[group].mean(axis=0) for group in groups])
+        groups[int(np.argmin(distances_to(centres, points[worst].mean(axis=0))))] += worst
+    return number(groups, len(points))
+
+
+def exchange_first(points: Floats, k: int, far: Callable[[list[int]], float]) -> Ints:
+    free, groups = set(range(len(points))), []
+
+    def take(centre: int, reserved: int = -1) -> None:
+        waiting = nearest(points, free - {centre, reserved}, points[centre], len(points))
+        group, waiting = [centre, *waiting[: k - 1]], waiting[k - 1 :]
+        while waiting and far(group) > 0:
+            record = waiting.pop(0)
+            tried = [[record if at == place else member for at, member in enumerate(group)] for place in range(k)]
+            group = min([group, *tried], key=far)
+        groups.append(group)
+        free.difference_update(group)
+
+    while len(free) >= 3 * k:
+        r = farthest(points, free, points[sorted(free)].mean(axis=0))
+        s = farthest(points, free - {r}, points[r])
+        take(r, reserved=s)
+        take(s)
+    if len(free) >= 2 * k:
+        take(farthest(points, free, points[sorted(free)].mean(axis=0)))
+    return number([*groups, sorted(free)] if free else groups, len(points))
+
+
+def one_from_each(points: Floats, ranks: Ints, size: int, far: Callable[[list[int]], float]) -> Ints:
+    n = len(points)
+    parts = [{i for i in range(n) if ranks[i] * size // n == part} for part in range(size)]
+    groups: list[list[int]] = []
+    seed = -1
+    for at in range(n // size):
+        free = set().union(*parts)
+        seed = farthest(points, free, points[seed] if at % 2 else points[sorted(free)].mean(axis=0))
+        group = [nearest(points, part, points[seed], 1)[0] for part in parts]
+        parts = [part - set(group) for part in parts]
+        groups.append(group)
+    centres = np.array([points[group].mean(axis=0) for group in groups])
+    for record in sorted(set().union(*parts)):
+        order = [int(group) for group in np.argsort(distances_to(centres, points[record]), kind="stable")]
+        home = next((group for group in order if far([*groups[group], record]) == 0), order[0])
+        groups[home].append(record)
+    return number(groups, n)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import Field, asdict, dataclass
+from dataclasses import Field, asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.evolution.checks import floats, integers, offsets, whole
 from discreet.evolution.process import Finished, Process
 from discreet.kernels.partitions.groups import within_sse
+from discreet.microdata.promises import Constraints, repair
 from discreet.microdata.records import Labels as Labels
 from discreet.microdata.records import Points as Points
 from discreet.microdata.records import Records
+from discreet.microdata.records import renumber as renumber
 from discreet.text import silent
 
 
@@ -33,12 +34,15 @@ class Run:
         Told how far along a construction is, in [0, 1].
     start : array of int, optional
         A k-partition to start from, labels 0 to g−1; a search gives nothing worse.
+    constraints : Constraints, optional
+        What groups must keep besides their size.
     """
 
     seed: int = 0
     threads: int = 1
     progress: Callable[[float], None] = silent
     start: Labels | None = None
+    constraints: Constraints | None = None
 
 
 class Method(ABC):
@@ -60,6 +64,14 @@ class Method(ABC):
         """Begin the search on records with categories; unless a method knows better, on their points."""
         return self.search(records.points(), k, run)
 
+    def search_promised(self, records: Records, constraints: Constraints, run: Run) -> Process[Labels]:
+        """Begin the search for groups that keep more than their size; unless a method knows better, they are repaired.
+
+        All records together keep it.
+        """
+        plain = begin_records(self, records, constraints.k, replace(run, constraints=None))
+        return Repaired(plain, records, constraints)
+
     def rehearse(self, points: Points, k: int, sizes: Collection[int]) -> None:
         """Do on a few points all that a search of parts of these sizes does, so that it is compiled."""
         process = begin(self, points, k, Run())
@@ -69,6 +81,12 @@ class Method(ABC):
     def rehearse_records(self, records: Records, k: int, sizes: Collection[int]) -> None:
         """The same on a few records with categories."""
         self.rehearse(records.points(), k, sizes)
+
+    def rehearse_promised(self, records: Records, constraints: Constraints) -> None:
+        """The same on a few records whose groups must keep more than their size."""
+        process = begin_records(self, records, constraints.k, Run(constraints=constraints))
+        next(process.epochs(), None)
+        process.answer()
 
 
 class Construction(Method):
@@ -84,6 +102,43 @@ class Construction(Method):
         """Construct the partition."""
         labels = self.assign(points, k, run)
         return Finished(labels, float(within_sse(points, labels)))
+
+
+class Repaired:
+    """A search for groups of a least size, whose answer is repaired so that groups keep all else they must.
+
+    Parameters
+    ----------
+    process : Process
+        The search.
+    records : Records
+        The records.
+    constraints : Constraints
+        What groups must keep; all records together do.
+    """
+
+    def __init__(self, process: Process[Labels], records: Records, constraints: Constraints) -> None:
+        self._process, self._records, self._constraints = process, records, constraints
+        self.epochs, self.save, self.load = process.epochs, process.save, process.load
+
+    @property
+    def cost(self) -> float:
+        """The cost before the repair."""
+        return self._process.cost
+
+    @property
+    def bound(self) -> float | None:
+        """A lower bound of what groups of the least size cost bounds these too."""
+        return self._process.bound
+
+    @property
+    def finished(self) -> bool:
+        """Whether the search is."""
+        return self._process.finished
+
+    def answer(self) -> Labels:
+        """The best found so far, repaired."""
+        return repair(self._records, self._constraints, self._process.answer())
 
 
 def describe_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,17 +161,17 @@ def begin(method: Method, points: Points, k: int, run: Run) -> Process[Labels]:
 
 def begin_records(method: Method, records: Records, k: int, run: Run) -> Process[Labels]:
     """Begin the search of a method on records, with categories or without."""
+    if run.constraints is not None:
+        if len(records) < 2 * k:
+            labels = np.zeros(len(records), np.int64)
+            return Finished(labels, records.loss(labels), records.sse(labels))
+        return method.search_promised(records, run.constraints, run)
     if not records.has_categories:
         return begin(method, records.numbers, k, run)
     if len(records) < 2 * k:
         labels = np.zeros(len(records), np.int64)
         return Finished(labels, records.loss(labels), records.sse(labels))
     return method.search_records(records, k, run)
-
-
-def renumber(labels: NDArray[Any]) -> Labels:
-    """Labels 0 to g−1 in the order of the given ones."""
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def kept_partition(name: str, labels: object, n: int, k: int) -> Labels:

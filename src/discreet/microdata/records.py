@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +118,11 @@ class Records:
     def loss(self, labels: Labels) -> float:
         """What is lost when means and modes of groups are written, labels 0 to g−1."""
         return float(group_losses(self.mixed, *_list_by_group(labels)).sum())
+
+
+def renumber(labels: NDArray[Any]) -> Labels:
+    """Labels 0 to g−1 in the order of the given ones."""
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def records_of(embedding: Embedding, columns: Sequence[Values]) -> Records:

@@ -20,6 +20,7 @@ from discreet.microdata.classes import Classes
 from discreet.microdata.given import LABELS
 from discreet.microdata.method import Labels, Method, Run, begin_records, renumber
 from discreet.microdata.options import Settings
+from discreet.microdata.promises import Constraints
 from discreet.microdata.records import Records, records_at
 from discreet.microdata.set_partitioning.exact import lower_bound
 from discreet.plugins import name_of
@@ -162,6 +163,7 @@ def solve(
     start: Labels | None = None,
     checkpoint: Path | None = None,
     bound: bool = False,
+    constraints: Constraints | None = None,
 ) -> Solution:
     """Partition the classes of every view, all side by side.
 
@@ -179,21 +181,26 @@ def solve(
         Where a search is kept, and goes on from.
     bound : bool
         Whether to prove a lower bound.
+    constraints : Constraints, optional
+        What groups must keep besides their size; every class as a whole does.
     """
     name, method = choose(settings.method, settings.params)
     tell("compiling", 0.0)
     for width, categories in sorted({(view.records.width, view.records.has_categories) for view in views}):
         alike = [view for view in views if (view.records.width, view.records.has_categories) == (width, categories)]
         sizes = {len(rows) for view in alike for rows in view.classes.rows}
-        warm_up(method, width, settings.k, sizes, alike[0].records if categories else None)
-    parts = [view.records.take(rows) for view in views for rows in view.classes.rows]
+        warm_up(method, width, settings.k, sizes, alike[0].records if categories else None, constraints)
+    classes = [(view.records, rows) for view in views for rows in view.classes.rows]
+    parts = [records.take(rows) for records, rows in classes]
     exact = _check_bound(bound, parts)
     starts = [None] * len(parts) if start is None else [renumber(start[rows]) for rows in views[0].classes.rows]
     file = None
     if checkpoint is not None and method.searches:
-        file = CheckpointFile(checkpoint, _signature(name, method, views, settings, start), CHECKPOINT_REASONS)
+        signature = _signature(name, method, views, settings, start, constraints)
+        file = CheckpointFile(checkpoint, signature, CHECKPOINT_REASONS)
     began = search_clock()
-    process = begin_parts(method, parts, settings, lambda fraction: tell("grouping", fraction), starts)
+    kept = [None if constraints is None else constraints.take(rows) for _, rows in classes]
+    process = begin_parts(method, parts, settings, lambda fraction: tell("grouping", fraction), starts, kept)
     outcome = run(process, settings, tell=lambda fraction: tell("grouping", fraction), checkpoint=file, began=began)
     labels = iter(process.answer())
     tell("grouping", 1.0)
@@ -210,26 +217,36 @@ def begin_parts(
     settings: Settings,
     tell: Callable[[float], None],
     starts: Sequence[Labels | None],
+    constraints: Sequence[Constraints | None] | None = None,
 ) -> Together[Labels]:
     """Begin the search of a method on each part of the data; a construction is done then."""
+    constraints = [None] * len(parts) if constraints is None else constraints
     total = sum(map(len, parts))
     # If one part has most of the records, its own search keeps several threads busy better than the parts do.
     together = 2 * max(map(len, parts)) <= total
     processes, done = [], 0
-    for records, start in zip(parts, starts, strict=True):
+    for records, start, kept in zip(parts, starts, constraints, strict=True):
 
         def heard(fraction: float, done: int = done, size: int = len(records)) -> None:
             if not method.searches:
                 tell((done + size * fraction) / total)
 
         threads = 1 if together else settings.threads
-        processes.append(begin_records(method, records, settings.k, Run(settings.seed, threads, heard, start)))
+        run_of_part = Run(settings.seed, threads, heard, start, kept)
+        processes.append(begin_records(method, records, settings.k, run_of_part))
         heard(1.0)
         done += len(records)
     return Together(processes, settings.threads if together else 1)
 
 
-def warm_up(method: Method, width: int, k: int, sizes: Collection[int], like: Records | None = None) -> None:
+def warm_up(
+    method: Method,
+    width: int,
+    k: int,
+    sizes: Collection[int],
+    like: Records | None = None,
+    constraints: Constraints | None = None,
+) -> None:
     """Run the method on a small case: compiling is no part of the search, nor can it be interrupted.
 
     Where some attributes are categories, `like` is records that have them.
@@ -242,6 +259,10 @@ def warm_up(method: Method, width: int, k: int, sizes: Collection[int], like: Re
             numbers = rng.normal(size=(count, like.numbers.shape[1]))
             codes = rng.integers(0, 2, (count, like.codes.shape[1]), np.int32)
             small = replace(like, numbers=numbers, codes=codes)
+        if constraints is not None:
+            rows = np.arange(min(count, len(constraints)))
+            method.rehearse_promised(small.take(rows), constraints.take(rows).loosen())
+        elif like is not None:
             method.rehearse_records(small, k, sizes)
         elif width:
             method.rehearse(small.numbers, k, sizes)
@@ -265,7 +286,12 @@ def _sums(partitions: Sequence[Partition]) -> tuple[float, float]:
 
 
 def _signature(
-    name: str, method: Method, views: Sequence[View], settings: Settings, start: Labels | None
+    name: str,
+    method: Method,
+    views: Sequence[View],
+    settings: Settings,
+    start: Labels | None,
+    constraints: Constraints | None,
 ) -> Mapping[str, str | int | float]:
     """What a checkpoint must have in common with the run that goes on from it."""
     digest = hashlib.sha256()
@@ -275,6 +301,9 @@ def _signature(
             digest.update(str(values.shape).encode() + values.tobytes())
         for rows in view.classes.rows:
             digest.update(len(rows).to_bytes(8, "little") + rows.tobytes())
+    if constraints is not None:
+        for array in constraints.promised[1:]:
+            digest.update(np.asarray(array).tobytes())
     started = "none" if start is None else hashlib.sha256(start.tobytes()).hexdigest()
     given = {"k": settings.k, "seed": settings.seed}
     return sign(name, method.parameters(), given, {"data": digest.hexdigest(), "start": started})

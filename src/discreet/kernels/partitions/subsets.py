@@ -4,18 +4,46 @@ import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.jit import helper, kernel
+from discreet.kernels.mixed.groups import Mixed, loss_of
+from discreet.kernels.promised.constraints import Promised, keeps, room_for
 
 
 @kernel
 def best_partition(points: Floats, k: int) -> Ints:
-    """Partition so few records that all subsets can be looked at into groups of k to 2k−1, at the least SSE.
+    """Partition so few records that all subsets can be looked at into groups of k to 2k−1, at the least SSE."""
+    costs = _costs(points)
+    for subset in range(costs.size):
+        if not k <= _bits(subset) < 2 * k:
+            costs[subset] = np.inf
+    return _put_together(costs, points.shape[0])
+
+
+@kernel
+def best_promised(mixed: Mixed, promised: Promised) -> Ints:
+    """Partition so few records that all subsets can be looked at into groups that keep what is promised."""
+    n = mixed.numbers.shape[0]
+    room, tally = room_for(promised), np.zeros(mixed.levels, np.int64)
+    members = np.empty(n, np.int64)
+    costs = np.full(1 << n, np.inf)
+    for subset in range(1, 1 << n):
+        size = 0
+        for i in range(n):
+            if subset >> i & 1:
+                members[size] = i
+                size += 1
+        if keeps(promised, members[:size], room):
+            costs[subset] = loss_of(mixed, members[:size], tally)
+    return _put_together(costs, n)
+
+
+@helper
+def _put_together(costs: Floats, n: int) -> Ints:
+    """The groups that cover all records at the least cost; a subset that is no group costs infinitely much.
 
     A subset is a number whose bits are its records. The least cost of each union of groups follows from smaller unions:
     the lowest record that is not yet covered must be in the next group.
     """
-    n = points.shape[0]
     whole = (1 << n) - 1
-    costs = _costs(points)
     least = np.full(whole + 1, np.inf)
     last = np.zeros(whole + 1, np.int64)  # the group that completed the union
     least[0] = 0.0
@@ -28,8 +56,7 @@ def best_partition(points: Floats, k: int) -> Ints:
         rest = others
         while True:
             group = rest | lowest
-            size = _bits(group)
-            if k <= size < 2 * k and least[covered] + costs[group] < least[covered | group]:
+            if least[covered] + costs[group] < least[covered | group]:
                 least[covered | group] = least[covered] + costs[group]
                 last[covered | group] = group
             if rest == 0:
@@ -37,7 +64,7 @@ def best_partition(points: Floats, k: int) -> Ints:
             rest = (rest - 1) & others
     labels = np.zeros(n, np.int64)
     covered, number = whole, 0
-    while covered:
+    while covered and least[whole] < np.inf:
         for i in range(n):
             if last[covered] >> i & 1:
                 labels[i] = number

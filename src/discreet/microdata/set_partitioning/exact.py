@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import at_least
-from discreet.evolution.process import Search, State, inside, part
+from discreet.evolution.process import Process, Search, State, inside, part
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.space.lists import near_sums
 from discreet.microdata.method import Labels, Method, Points, Run, kept_partition, split_large
+from discreet.microdata.methods.exhaustive import prove_promised
+from discreet.microdata.promises import Constraints
+from discreet.microdata.records import Records
 from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, DualBound, dive, restore_cover
 from discreet.microdata.set_partitioning.columns import Floats, Ints, columns_of, labels_of, share_costs
 from discreet.microdata.set_partitioning.pricing import GroupPricer, nearest_bound
@@ -37,7 +40,8 @@ class Exact(Method):
     that a better one could contain are then listed, and a tree that branches on two records being together or apart
     (Ryan and Foster) proves the optimum over them, if they are not too many; HiGHS solves the linear program of each
     node. With k = 3 this takes less than a second for 100 records and seconds for 200; for a thousand
-    records the gap between partition and bound is usually a fraction of a percent after some seconds.
+    records the gap between partition and bound is usually a fraction of a percent after some seconds. With promises of
+    l, t or persons it is `exhaustive`, for a few records.
 
     Parameters
     ----------
@@ -63,6 +67,13 @@ class Exact(Method):
     def search(self, points: Points, k: int, run: Run) -> ExactSearch:
         """Begin the search; its `bound` is a lower bound for the SSE at any time."""
         return ExactSearch(points, k, run.start, self.groups, self.nodes)
+
+    def search_promised(self, records: Records, constraints: Constraints, run: Run) -> Process[Labels]:
+        """Find the optimum among groups that keep more than their size, of a few records."""
+        return prove_promised(records, constraints)
+
+    def rehearse_promised(self, records: Records, constraints: Constraints) -> None:
+        """Nothing: of a few records it takes no longer than compiling."""
 
 
 class ExactSearch(Search[Ints]):

@@ -1,0 +1,428 @@
+"""Annealing of groups that keep further promises: swaps and moves of records, splits and mergers of groups.
+
+At every moment all groups keep what is promised. The change of the loss by a swap or a move follows from the centroids
+(O(d)) and, for categories, from a look at the two groups; what is promised is looked at only for changes that would be
+accepted. A swap of two records with near values in a constrained column hardly changes its distribution: partners are
+sought in neighbouring groups within a random distance of values, and the best of them is tried.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.kernels.arrays import Floats, Ints, Words, stable_order
+from discreet.kernels.jit import helper, kernel
+from discreet.kernels.mixed.groups import Mixed, loss_of
+from discreet.kernels.promised.constraints import Promised, Room, keeps, room_for
+from discreet.kernels.random import below, uniform
+
+# Shares of the changes that are tried; all others are swaps.
+SPLITS, REDIVISIONS, DISSOLUTIONS, MOVES = 0.02, 0.01, 0.01, 0.28
+
+
+class Groups(NamedTuple):
+    """A partition that can be changed: slots for groups, some of them empty."""
+
+    members: Ints  # slot, place: record
+    places: Ints  # record: its place in its slot
+    sizes: Ints  # slot: number of members; 0 where empty
+    labels: Ints  # record: its slot
+    sums: Floats  # slot, attribute: sum of numbers
+    losses: Floats  # slot: what its codes lose
+
+
+@kernel
+def slotted(mixed: Mixed, labels: Ints, k: int, most: int) -> Groups:
+    """The slots of a partition with labels 0 to g−1, with room for so many records in each."""
+    n, p = mixed.numbers.shape
+    slots = max(1, n // k)
+    groups = Groups(
+        np.zeros((slots, most), np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(slots, np.int64),
+        labels.copy(),
+        np.zeros((slots, p)),
+        np.zeros(slots),
+    )
+    for i in range(n):
+        _enter(mixed, groups, i, labels[i])
+    tally = np.zeros(mixed.levels, np.int64)
+    for slot in range(slots):
+        groups.losses[slot] = _code_loss(mixed, groups.members[slot, : groups.sizes[slot]], tally)
+    return groups
+
+
+@helper
+def _enter(mixed: Mixed, groups: Groups, record: int, slot: int) -> None:
+    place = groups.sizes[slot]
+    groups.members[slot, place], groups.places[record], groups.labels[record] = record, place, slot
+    groups.sizes[slot] += 1
+    for j in range(mixed.numbers.shape[1]):
+        groups.sums[slot, j] += mixed.numbers[record, j]
+
+
+@helper
+def _leave(mixed: Mixed, groups: Groups, record: int) -> None:
+    slot = groups.labels[record]
+    groups.sizes[slot] -= 1
+    last = groups.members[slot, groups.sizes[slot]]
+    groups.members[slot, groups.places[record]], groups.places[last] = last, groups.places[record]
+    for j in range(mixed.numbers.shape[1]):
+        groups.sums[slot, j] -= mixed.numbers[record, j]
+
+
+@helper
+def _code_loss(mixed: Mixed, members: Ints, tally: Ints) -> float:
+    """What the codes of a group lose."""
+    total = 0.0
+    for j in range(mixed.codes.shape[1]):
+        top = 0
+        for place in range(members.size):
+            code = mixed.codes[members[place], j]
+            tally[code] += 1
+            top = max(top, tally[code])
+        for place in range(members.size):
+            tally[mixed.codes[members[place], j]] = 0
+        total += mixed.prices[j] * (members.size - top)
+    return total
+
+
+@kernel
+def slot_losses(mixed: Mixed, groups: Groups) -> Floats:
+    """What the group of each slot loses; 0 where there is none."""
+    tally = np.zeros(mixed.levels, np.int64)
+    losses = np.zeros(groups.sizes.size)
+    for slot in range(losses.size):
+        losses[slot] = loss_of(mixed, groups.members[slot, : groups.sizes[slot]], tally)
+    return losses
+
+
+@kernel
+def anneal(
+    mixed: Mixed,
+    promised: Promised,
+    near: Ints,
+    temperature: float,
+    steps: int,
+    groups: Groups,
+    rng: Words,
+) -> float:
+    """Try so many changes at a temperature; give what the loss has changed by.
+
+    Parameters
+    ----------
+    mixed : Mixed
+        The records.
+    promised : Promised
+        What groups must keep; they do when it begins.
+    near : array of shape (n, m)
+        The nearest records of each record, nearest first.
+    temperature : float
+        A change that adds x to the loss is made with the chance exp(−x / temperature).
+    steps : int
+        How many changes to try.
+    groups : Groups
+        The partition; changed in place.
+    rng : array of 4 words
+        The random state.
+    """
+    n = mixed.numbers.shape[0]
+    room = room_for(promised)
+    tally = np.zeros(mixed.levels, np.int64)
+    total = 0.0
+    for _ in range(steps):
+        record = below(rng, n)
+        limit = -temperature * np.log(1.0 - uniform(rng))
+        kind = uniform(rng)
+        if kind < SPLITS:
+            total += _divide(mixed, promised, groups, groups.labels[record], -1, limit, room, tally, rng)
+            continue
+        if kind < SPLITS + DISSOLUTIONS:
+            total += _dissolve(mixed, promised, near, groups, groups.labels[record], limit, room, tally)
+            continue
+        far = uniform(rng)
+        other = groups.labels[near[record, int(far * far * near.shape[1])]]
+        if other == groups.labels[record]:
+            continue
+        if kind < SPLITS + DISSOLUTIONS + REDIVISIONS:
+            total += _divide(mixed, promised, groups, groups.labels[record], other, limit, room, tally, rng)
+        elif kind < SPLITS + DISSOLUTIONS + REDIVISIONS + MOVES:
+            total += _move(mixed, promised, groups, record, other, limit, room, tally)
+        else:
+            total += _swap(mixed, promised, groups, record, other, limit, room, tally, rng)
+    return total
+
+
+@helper
+def _move(
+    mixed: Mixed, promised: Promised, groups: Groups, record: int, there: int, limit: float, room: Room, tally: Ints
+) -> float:
+    """Move a record to another group, if that adds no more than the limit and both keep what is promised."""
+    here = groups.labels[record]
+    s, r = groups.sizes[here], groups.sizes[there]
+    if s <= promised.k or r == groups.members.shape[1]:
+        return 0.0
+    leaving, joining = 0.0, 0.0
+    for j in range(mixed.numbers.shape[1]):
+        x = mixed.numbers[record, j]
+        leaving += (x - groups.sums[here, j] / s) ** 2
+        joining += (x - groups.sums[there, j] / r) ** 2
+    change = joining * r / (r + 1) - leaving * s / (s - 1)
+    if change > limit + groups.losses[here]:
+        return 0.0
+    mine = _without(groups, here, record, room.members)
+    yours = room.others[: r + 1]
+    for place in range(r):
+        yours[place] = groups.members[there, place]
+    yours[r] = record
+    first, second = 0.0, 0.0
+    if mixed.codes.shape[1]:
+        first, second = _code_loss(mixed, mine, tally), _code_loss(mixed, yours, tally)
+        change += first + second - groups.losses[here] - groups.losses[there]
+    if change > limit or not keeps(promised, mine, room) or not keeps(promised, yours, room):
+        return 0.0
+    _leave(mixed, groups, record)
+    _enter(mixed, groups, record, there)
+    groups.losses[here], groups.losses[there] = first, second
+    return float(change)
+
+
+@helper
+def _without(groups: Groups, slot: int, record: int, members: Ints) -> Ints:
+    """The members of a group but one."""
+    size = groups.sizes[slot]
+    for place in range(size):
+        members[place] = groups.members[slot, place]
+    members[groups.places[record]] = members[size - 1]
+    return members[: size - 1]
+
+
+@helper
+def _swap(
+    mixed: Mixed,
+    promised: Promised,
+    groups: Groups,
+    record: int,
+    there: int,
+    limit: float,
+    room: Room,
+    tally: Ints,
+    rng: Words,
+) -> float:
+    """Swap a record with the best of another group whose value is near, by the same rule."""
+    here, p = groups.labels[record], mixed.numbers.shape[1]
+    s, r = groups.sizes[here], groups.sizes[there]
+    within, column = 0, -1
+    if promised.kinds.size:
+        column = below(rng, promised.kinds.size)
+        levels = promised.firsts[column + 1] - promised.firsts[column]
+        far = uniform(rng)
+        within = int(far * far * levels)
+    shares = 1.0 / s + 1.0 / r
+    best, partner = np.inf, -1
+    for place in range(r):
+        other = groups.members[there, place]
+        if column >= 0 and abs(promised.codes[column, record] - promised.codes[column, other]) > within:
+            continue
+        across, square = 0.0, 0.0
+        for j in range(p):
+            e = mixed.numbers[other, j] - mixed.numbers[record, j]
+            across += e * (groups.sums[here, j] / s - groups.sums[there, j] / r)
+            square += e * e
+        change = -2.0 * across - square * shares
+        if mixed.codes.shape[1]:
+            # Roughly: whoever has the codes of his new group costs little there.
+            change += 0.5 * _differ(mixed, record, other)
+        if change < best:
+            best, partner = change, other
+    if partner < 0:
+        return 0.0
+    change = best
+    if mixed.codes.shape[1]:
+        change -= 0.5 * _differ(mixed, record, partner)
+    if change > limit + groups.losses[here] + groups.losses[there]:
+        return 0.0
+    mine, yours = room.members[:s], room.others[:r]
+    for place in range(s):
+        mine[place] = groups.members[here, place]
+    for place in range(r):
+        yours[place] = groups.members[there, place]
+    mine[groups.places[record]], yours[groups.places[partner]] = partner, record
+    first, second = 0.0, 0.0
+    if mixed.codes.shape[1]:
+        first, second = _code_loss(mixed, mine, tally), _code_loss(mixed, yours, tally)
+        change += first + second - groups.losses[here] - groups.losses[there]
+    if change > limit or not keeps(promised, mine, room) or not keeps(promised, yours, room):
+        return 0.0
+    groups.members[here, groups.places[record]], groups.members[there, groups.places[partner]] = partner, record
+    groups.places[record], groups.places[partner] = groups.places[partner], groups.places[record]
+    groups.labels[record], groups.labels[partner] = there, here
+    for j in range(p):
+        e = mixed.numbers[partner, j] - mixed.numbers[record, j]
+        groups.sums[here, j] += e
+        groups.sums[there, j] -= e
+    groups.losses[here], groups.losses[there] = first, second
+    return float(change)
+
+
+@helper
+def _differ(mixed: Mixed, a: int, b: int) -> float:
+    total = 0.0
+    for j in range(mixed.codes.shape[1]):
+        total += mixed.prices[j] * (mixed.codes[a, j] != mixed.codes[b, j])
+    return total
+
+
+@helper
+def _apart(mixed: Mixed, a: int, b: int) -> float:
+    total = _differ(mixed, a, b)
+    for j in range(mixed.numbers.shape[1]):
+        total += (mixed.numbers[a, j] - mixed.numbers[b, j]) ** 2
+    return total
+
+
+@helper
+def _divide(
+    mixed: Mixed,
+    promised: Promised,
+    groups: Groups,
+    here: int,
+    there: int,
+    limit: float,
+    room: Room,
+    tally: Ints,
+    rng: Words,
+) -> float:
+    """Divide a group, or two together, in two round far members, by the same rule; a single group never loses by it."""
+    k, size = promised.k, groups.sizes[here]
+    if there < 0:
+        there = 0
+        while there < groups.sizes.size and groups.sizes[there] > 0:
+            there += 1
+        if size < 2 * k or there == groups.sizes.size:
+            return 0.0
+    before = loss_of(mixed, groups.members[here, :size], tally)
+    before += loss_of(mixed, groups.members[there, : groups.sizes[there]], tally)
+    whole = np.empty(size + groups.sizes[there], np.int64)
+    for place in range(size):
+        whole[place] = groups.members[here, place]
+    for place in range(groups.sizes[there]):
+        whole[size + place] = groups.members[there, place]
+    size, most = whole.size, groups.members.shape[1]
+    first = whole[below(rng, size)]
+    second, farthest = first, -1.0
+    for place in range(size):
+        distance = _apart(mixed, first, whole[place])
+        if distance > farthest:
+            second, farthest = whole[place], distance
+    keys = np.empty(size)
+    for place in range(size):
+        keys[place] = _apart(mixed, first, whole[place]) - _apart(mixed, second, whole[place])
+    mine, yours = room.members, room.others
+    count, rest = 0, 0
+    if promised.kinds.size and uniform(rng) < 0.5:
+        # Of each two that follow each other in the values of a column, one for either group.
+        column = below(rng, promised.kinds.size)
+        codes = np.empty(size)
+        for place in range(size):
+            codes[place] = promised.codes[column, whole[place]]
+        order = stable_order(codes)
+        for place in range(0, size - 1, 2):
+            a, b = order[place], order[place + 1]
+            if keys[a] > keys[b]:
+                a, b = b, a
+            mine[count], yours[rest] = whole[a], whole[b]
+            count, rest = count + 1, rest + 1
+        if size % 2:
+            mine[count] = whole[order[size - 1]]
+            count += 1
+    else:
+        order = stable_order(keys)
+        share = k + below(rng, size - 2 * k + 1)
+        for place in range(size):
+            if place < share:
+                mine[count] = whole[order[place]]
+                count += 1
+            else:
+                yours[rest] = whole[order[place]]
+                rest += 1
+    if count > most or rest > most:
+        return 0.0
+    change = loss_of(mixed, mine[:count], tally) + loss_of(mixed, yours[:rest], tally) - before
+    if change > limit or not keeps(promised, mine[:count], room) or not keeps(promised, yours[:rest], room):
+        return 0.0
+    for slot in (here, there):
+        groups.sizes[slot] = 0
+        for j in range(mixed.numbers.shape[1]):
+            groups.sums[slot, j] = 0.0
+    for place in range(count):
+        _enter(mixed, groups, mine[place], here)
+    for place in range(rest):
+        _enter(mixed, groups, yours[place], there)
+    groups.losses[here] = _code_loss(mixed, mine[:count], tally)
+    groups.losses[there] = _code_loss(mixed, yours[:rest], tally)
+    return change
+
+
+@helper
+def _dissolve(
+    mixed: Mixed,
+    promised: Promised,
+    near: Ints,
+    groups: Groups,
+    slot: int,
+    limit: float,
+    room: Room,
+    tally: Ints,
+) -> float:
+    """Give the members of a group to the groups of their neighbours where they cost least, by the same rule."""
+    size, p = groups.sizes[slot], mixed.numbers.shape[1]
+    members = groups.members[slot, :size].copy()
+    takers, count, given = np.empty(size, np.int64), 0, 0
+    change = -loss_of(mixed, members, tally)
+    while given < size and change <= limit:
+        record, best, least, added = members[given], -1, np.inf, 0.0
+        for at in range(near.shape[1]):
+            other = groups.labels[near[record, at]]
+            r = groups.sizes[other]
+            if other == slot or r == groups.members.shape[1]:
+                continue
+            joining = 0.0
+            for j in range(p):
+                joining += (mixed.numbers[record, j] - groups.sums[other, j] / r) ** 2
+            joining *= r / (r + 1)
+            # Whoever differs from a member of another group costs about half of that there.
+            rough = joining + 0.5 * _differ(mixed, record, near[record, at])
+            if rough < least:
+                best, least, added = other, rough, joining
+        if best < 0:
+            break
+        known = False
+        for taker in range(count):
+            known = known or takers[taker] == best
+        if not known:
+            takers[count] = best
+            count += 1
+        change += added
+        _leave(mixed, groups, record)
+        _enter(mixed, groups, record, best)
+        given += 1
+    kept = given == size and change <= limit
+    losses = np.zeros(count)
+    for taker in range(count):
+        other = takers[taker]
+        own = groups.members[other, : groups.sizes[other]]
+        losses[taker] = _code_loss(mixed, own, tally)
+        change += losses[taker] - groups.losses[other]
+        kept = kept and change <= limit and keeps(promised, own, room)
+    if not kept:
+        for place in range(given - 1, -1, -1):
+            _leave(mixed, groups, members[place])
+            _enter(mixed, groups, members[place], slot)
+        return 0.0
+    for taker in range(count):
+        groups.losses[takers[taker]] = losses[taker]
+    groups.losses[slot] = 0.0
+    for j in range(p):
+        groups.sums[slot, j] = 0.0
+    return float(change)

@@ -1,0 +1,301 @@
+"""Constraints on groups besides their size: persons, l-diversity and t-closeness, as arrays that a search needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.attributes import read_confidential
+from discreet.data.dataset import Dataset
+from discreet.data.roles import Declarations
+from discreet.errors import InputError
+from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.promised.annealing import anneal, slotted
+from discreet.kernels.promised.constraints import (
+    DISTINCT,
+    ENTROPY,
+    EQUAL,
+    ORDERED,
+    Promised,
+    count_persons,
+    group_excesses,
+    measured,
+)
+from discreet.kernels.promised.mending import centroids_of, merge_lacking
+from discreet.kernels.random import seeded
+from discreet.kernels.space.lists import neighbour_lists
+from discreet.microdata.classes import AttributeGroup
+from discreet.microdata.records import Labels, Records, renumber
+
+# What stands before an l that is meant of the entropy.
+BY_ENTROPY = "entropy:"
+# Neighbours of a group that are merged with it, and of a record in the descent after it, and steps of that per record.
+NEIGHBOURS, STEPS = 16, 60
+# Stretches of the shares by which a value is looked up.
+LOOKS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """What groups must keep in one column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    kind : int
+        By the number of values, their entropy, or the distance to all records, ordered or not.
+    limit : float
+        The least number, the least entropy, or the greatest distance.
+    codes : array of int
+        The value of each record, numbered in their order; a missing value is the lowest.
+    shares : array of float
+        The share of each value in all records of the file.
+    """
+
+    name: str
+    kind: int
+    limit: float
+    codes: Ints
+    shares: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What every group must keep, for all records or for a part of them.
+
+    Parameters
+    ----------
+    k : int
+        Least number of different persons.
+    persons : array of int
+        The person of each record.
+    votes : array of float
+        What each record counts: 1, or its share in the records of its person in the whole file.
+    columns : tuple of Constraint
+        What groups must keep in columns.
+    """
+
+    k: int
+    persons: Ints
+    votes: Floats
+    columns: tuple[Constraint, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.persons)
+
+    def take(self, rows: Ints) -> Constraints:
+        """The same for some of the records; the reference stays that of the whole file."""
+        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(rows))):
+            return self
+        persons = np.unique(self.persons[rows], return_inverse=True)[1].astype(np.int64)
+        columns = tuple(replace(column, codes=column.codes[rows]) for column in self.columns)
+        taken = replace(self, persons=persons, votes=self.votes[rows], columns=columns)
+        # The reference, which may be long, is shared.
+        taken.__dict__["promised"] = self.promised._replace(
+            several=_several(persons),
+            persons=persons,
+            votes=taken.votes,
+            codes=np.ascontiguousarray(self.promised.codes[:, rows]),
+        )
+        return taken
+
+    @cached_property
+    def promised(self) -> Promised:
+        """The same as kernels take it."""
+        codes = np.ascontiguousarray([column.codes for column in self.columns], np.int64).reshape(-1, len(self))
+        counts = [len(column.shares) for column in self.columns]
+        cumulated = [_cumulate(column.shares) for column in self.columns]
+        at_least = np.arange(LOOKS + 1) / LOOKS
+        looks = [
+            np.append(np.searchsorted(own, at_least), len(own)).clip(max=len(own) - 1) for own in cumulated
+        ] or np.zeros((0, LOOKS + 2))
+        return Promised(
+            self.k,
+            _several(self.persons),
+            self.persons,
+            self.votes,
+            codes,
+            np.array([column.kind for column in self.columns], np.int64),
+            np.array([column.limit for column in self.columns], np.float64),
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            np.concatenate([np.empty(0), *(column.shares for column in self.columns)]),
+            np.concatenate([np.empty(0), *cumulated]),
+            np.concatenate([np.empty(0), *(np.append(0.0, np.cumsum(own)[:-1]) for own in cumulated)]),
+            np.array(looks, np.int64),
+        )
+
+    def loosen(self) -> Constraints:
+        """The same columns with limits that every group of k records keeps."""
+        columns = tuple(replace(column, limit=float(column.kind >= ORDERED)) for column in self.columns)
+        return replace(self, persons=np.arange(len(self)), columns=columns)
+
+    @property
+    def closest(self) -> Constraint | None:
+        """The ordered column whose distribution must be closest to that of all records, if any must be."""
+        ordered = [column for column in self.columns if column.kind == ORDERED]
+        return min(ordered, key=lambda column: column.limit, default=None)
+
+    def excesses(self, labels: Ints) -> Floats:
+        """How far each group is from what it must keep, labels 0 to g−1; 0 where it does."""
+        order = np.argsort(labels, kind="stable")
+        return group_excesses(self.promised, order, np.concatenate([[0], np.cumsum(np.bincount(labels))]))
+
+    def keep(self, labels: Ints) -> bool:
+        """Whether every group keeps all of it."""
+        return not self.excesses(labels).any()
+
+    def count_persons(self) -> int:
+        """The number of different persons."""
+        return int(count_persons(self.promised, np.arange(len(self))))
+
+    def measure(self, column: int) -> float:
+        """What a column comes to in all of these records: number of values, entropy or distance."""
+        return float(measured(self.promised, column, np.arange(len(self))))
+
+
+def constraints_of(
+    dataset: Dataset,
+    declarations: Declarations,
+    k: int,
+    l: Mapping[str, str | float],  # noqa: E741  (the literature's name)
+    t: Mapping[str, float],
+    person: str | None,
+) -> Constraints | None:
+    """Read what groups must keep besides their size; None where that is nothing.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    declarations : Declarations
+        What its columns are.
+    k : int
+        Least number of persons in a group.
+    l : mapping
+        The least number of different values of each column, or as "entropy:3" how many its entropy is worth.
+    t : mapping
+        The greatest distance of each column's distribution in a group from that in all records.
+    person : str, optional
+        The column that says whose a record is.
+    """
+    height = dataset.frame.height
+    persons = np.arange(height)
+    if person is not None:
+        column = dataset.frame[person]
+        if column.null_count():
+            raise InputError(
+                f"{dataset.name}: {column.null_count():,} records have no person in column '{person}'; fill them in, "
+                "or leave these records out"
+            )
+        persons = column.rank("dense").to_numpy().astype(np.int64) - 1
+    votes: Floats = 1.0 / np.bincount(persons)[persons]
+    asked = [(name, *_read_diversity(value)) for name, value in l.items()]
+    asked = [one for one in asked if one[2] > (1.0 if one[1] == DISTINCT else 0.0)]
+    asked += [(name, ORDERED, float(most)) for name, most in t.items() if most < 1.0]
+    if not asked and len(np.unique(persons)) == height:
+        return None
+    columns = []
+    for name, kind, limit in asked:
+        codes, ordered = _read_codes(dataset, declarations, name)
+        shares = np.bincount(codes, votes) / votes.sum()
+        columns.append(Constraint(name, EQUAL if kind == ORDERED and not ordered else kind, limit, codes, shares))
+    return Constraints(k, persons, votes, tuple(columns))
+
+
+def _read_diversity(value: str | float) -> tuple[int, float]:
+    """How an l is meant, and its limit: a number of values, or an entropy."""
+    text = str(value)
+    if text.startswith(BY_ENTROPY):
+        return ENTROPY, math.log(float(text.removeprefix(BY_ENTROPY)))
+    return DISTINCT, float(text)
+
+
+def _read_codes(dataset: Dataset, declarations: Declarations, name: str) -> tuple[Ints, bool]:
+    """The values of a column as numbers in their order, missing ones lowest; and whether their order means anything."""
+    attribute = read_confidential(dataset, declarations[name])
+    if attribute is None:
+        raise InputError(f"{dataset.name}: column '{name}' has no values that can be compared; promise nothing of it")
+    values = np.where(np.isnan(attribute.values), -np.inf, attribute.values)
+    return np.unique(values, return_inverse=True)[1].astype(np.int64), attribute.kind != "nominal"
+
+
+def _several(persons: Ints) -> bool:
+    """Whether a person has several of the records; persons are numbered 0, 1, …"""
+    return int(persons.max(initial=-1)) + 1 < len(persons)
+
+
+def _cumulate(shares: Floats) -> Floats:
+    """Shares, cumulated; the last is all, whatever rounding says."""
+    cumulated = np.minimum(np.cumsum(shares), 1.0)
+    cumulated[-1:] = 1.0
+    return cumulated
+
+
+def repair(records: Records, constraints: Constraints, labels: Labels) -> Labels:
+    """The groups after mergers, and among those that were merged splits, swaps and moves, at the least cost.
+
+    Parameters
+    ----------
+    records : Records
+        The records.
+    constraints : Constraints
+        What groups must keep; all records together do.
+    labels : array of n ints
+        The group of each record, 0 to g−1; groups that keep all of it and are not needed by others stay as they are.
+    """
+    if labels.max() == 0 or constraints.keep(labels):
+        return labels
+    points = records.points()
+    centres = centroids_of(points, labels)
+    near = neighbour_lists(centres, min(NEIGHBOURS, len(centres) - 1))
+    merged = merge_lacking(points, constraints.promised, labels, near)
+    touched = np.flatnonzero(np.bincount(labels)[labels] != np.bincount(merged)[merged])
+    own = renumber(merged[touched])
+    part, some = records.take(touched), constraints.take(touched)
+    near = neighbour_lists(part.points(), min(NEIGHBOURS, len(touched) - 1))
+    groups = slotted(part.mixed, own, some.k, int(np.bincount(own).max()))
+    anneal(part.mixed, some.promised, near, 0.0, STEPS * len(touched), groups, seeded(0, 0))
+    merged[touched] = merged.max() + 1 + groups.labels
+    return renumber(merged)
+
+
+def check_possible(dataset: Dataset, groups: Sequence[AttributeGroup], constraints: Constraints) -> None:
+    """Refuse what no grouping can keep: then a class as a whole does not keep it; say what would be possible."""
+    for group in groups:
+        for rows in group.classes.rows:
+            own = constraints.take(rows)
+            if not own.keep(np.zeros(len(rows), np.int64)):
+                where = f"{dataset.name}: " + _name_class(dataset, rows)
+                raise InputError(f"{where} {'; '.join(_list_lacks(own))}. Merge strata, or fill gaps (impute).")
+
+
+def _name_class(dataset: Dataset, rows: NDArray[np.int64]) -> str:
+    if len(rows) == dataset.frame.height:
+        return f"the {len(rows):,} records there are"
+    place = dataset.place(int(rows[0]))
+    return f"{len(rows):,} records of one stratum and pattern of missing values (the first: {place})"
+
+
+def _list_lacks(own: Constraints) -> list[str]:
+    """What a class as a whole does not keep, and what it could."""
+    words = []
+    persons = own.count_persons()
+    if persons < own.k:
+        words.append(f"are of {persons} persons, fewer than k = {own.k}: k = {persons} would be possible")
+    for at, column in enumerate(own.columns):
+        found = own.measure(at)
+        if column.kind == DISTINCT and found < column.limit:
+            words.append(f"have {found:.0f} different values of '{column.name}': l = {found:.0f} would be possible")
+        elif column.kind == ENTROPY and found < column.limit:
+            least = math.floor(math.exp(found) * 1e4) / 1e4
+            words.append(f"have an entropy in '{column.name}' worth {least:g} values: entropy:{least:g} is possible")
+        elif column.kind >= ORDERED and found > column.limit:
+            least = math.ceil(found * 1e4) / 1e4
+            words.append(f"are {least:.4f} from all records in '{column.name}': t = {least:.4f} would be possible")
+    return words
