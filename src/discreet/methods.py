@@ -88,7 +88,7 @@ FAMILIES: dict[str, dict[str, str]] = {
         "two-step": "discreet.microdata.methods.two_step:TwoStep",
         "recursive": "discreet.microdata.methods.recursive:Recursive",
         "domes": "discreet.microdata.methods.domes:Domes",
-        "t-merging": "discreet.microdata.methods.closeness:Merging",
+        "t-merging": "discreet.microdata.methods.closeness:TMerging",
         "k-first": "discreet.microdata.methods.closeness:KFirst",
         "t-first": "discreet.microdata.methods.closeness:TFirst",
     },

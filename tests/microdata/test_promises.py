@@ -1,7 +1,8 @@
 """Groups keep what is promised besides their size, whatever the method, and are as good as they can be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,8 +23,9 @@ from discreet.microdata.classes import attribute_groups
 from discreet.microdata.memetic import promised
 from discreet.microdata.memetic.memetic import Memetic
 from discreet.microdata.method import Run, begin_records
+from discreet.microdata.options import Settings
 from discreet.microdata.promises import Constraints, check_possible, constraints_of, repair
-from discreet.microdata.protection import declare, read_attributes
+from discreet.microdata.protection import declare, promise_of, read_attributes
 from discreet.microdata.records import Records, records_at
 from partitions import cloud, groups_of, plain_sse
 from plain_methods import exchange_first, merge_far, one_from_each
@@ -206,14 +208,16 @@ FRAME = pl.DataFrame(
 )
 
 
-def read(person: str | None = None, by: list[str] | None = None, **asked: dict[str, float | str]) -> Constraints | None:
-    dataset = accept(FRAME)
+def read(frame: pl.DataFrame = FRAME, by: Sequence[str] = (), **asked: Any) -> Constraints | None:
+    """The constraints of a frame, if they are possible."""
+    dataset = accept(frame)
     confidential = ["income", "ill"] if by else ["income", "ill", "sex"]
-    declared = declare(dataset, Config(), quasi=["q"], by=by or [], confidential=confidential, ignore=["who"])
-    own = constraints_of(dataset, declared, 3, asked.get("l", {}), asked.get("t", {}), person)  # type: ignore[arg-type]
+    declared = declare(dataset, Config(), quasi=["q"], by=by, confidential=confidential, ignore=["who"])
+    promise, persons = promise_of(dataset, declared, Settings(3, **asked), (("q",),))
+    own = constraints_of(dataset, declared, promise, persons)
     if own is not None:
         attributes, _ = read_attributes(dataset, declared)
-        check_possible(dataset, attribute_groups(dataset, attributes, [["q"]], by or [], 3), own)
+        check_possible(dataset, attribute_groups(dataset, attributes, [["q"]], list(by), 3), own)
     return own
 
 
@@ -240,20 +244,11 @@ def test_missing_is_the_lowest_value_and_texts_have_no_order() -> None:
         ({"t": {"ill": 0.1}, "by": ["sex"]}, "0.2500 from all records in 'ill': t = 0.2500 would be possible"),
     ],
 )
-def test_what_is_impossible_is_told_with_what_would_be_possible(asked: dict[str, object], said: str) -> None:
+def test_what_is_impossible_is_told_with_what_would_be_possible(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        read(**asked)  # type: ignore[arg-type]
+        read(**asked)
 
 
-def test_too_few_persons_and_missing_ones_are_told() -> None:
-    frame = FRAME.with_columns(who=pl.col("who") // 6)
-    dataset = accept(frame)
-    declared = declare(dataset, Config(), quasi=["q"], confidential=["income", "ill", "sex"], ignore=["who"])
-    own = constraints_of(dataset, declared, 3, {}, {}, "who")
-    assert own is not None
-    attributes, _ = read_attributes(dataset, declared)
+def test_too_few_persons_are_told() -> None:
     with pytest.raises(InputError, match="2 persons, fewer than k = 3: k = 2 would be possible"):
-        check_possible(dataset, attribute_groups(dataset, attributes, [["q"]], [], 3), own)
-    holes = accept(frame.with_columns(who=pl.when(pl.col("who") > 0).then("who")))
-    with pytest.raises(InputError, match="12 records have no person in column 'who'"):
-        constraints_of(holes, declared, 3, {}, {}, "who")
+        read(FRAME.with_columns(who=pl.col("who") // 6), person="who")

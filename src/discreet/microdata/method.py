@@ -8,6 +8,7 @@ from dataclasses import Field, asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.evolution.checks import floats, integers, offsets, whole
 from discreet.evolution.process import Finished, Process

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.attributes import read_confidential
@@ -30,10 +31,10 @@ from discreet.kernels.promised.mending import centroids_of, merge_lacking
 from discreet.kernels.random import seeded
 from discreet.kernels.space.lists import neighbour_lists
 from discreet.microdata.classes import AttributeGroup
-from discreet.microdata.records import Labels, Records, renumber
+from discreet.microdata.records import Labels, Points, Records, renumber
+from discreet.verification.confidential import Closeness, Diversity
+from discreet.verification.promise import Promise
 
-# What stands before an l that is meant of the entropy.
-BY_ENTROPY = "entropy:"
 # Neighbours of a group that are merged with it, and of a record in the descent after it, and steps of that per record.
 NEIGHBOURS, STEPS = 16, 60
 # Stretches of the shares by which a value is looked up.
@@ -160,14 +161,9 @@ class Constraints:
 
 
 def constraints_of(
-    dataset: Dataset,
-    declarations: Declarations,
-    k: int,
-    l: Mapping[str, str | float],  # noqa: E741  (the literature's name)
-    t: Mapping[str, float],
-    person: str | None,
+    dataset: Dataset, declarations: Declarations, promise: Promise, persons: pl.Series | None
 ) -> Constraints | None:
-    """Read what groups must keep besides their size; None where that is nothing.
+    """What groups must keep besides their size, so that a release keeps its promise; None where that is nothing.
 
     Parameters
     ----------
@@ -175,52 +171,37 @@ def constraints_of(
         The data.
     declarations : Declarations
         What its columns are.
-    k : int
-        Least number of persons in a group.
-    l : mapping
-        The least number of different values of each column, or as "entropy:3" how many its entropy is worth.
-    t : mapping
-        The greatest distance of each column's distribution in a group from that in all records.
-    person : str, optional
-        The column that says whose a record is.
+    promise : Promise
+        What is promised.
+    persons : Series, optional
+        Whose each record is, where persons may have several.
     """
     height = dataset.frame.height
-    persons = np.arange(height)
-    if person is not None:
-        column = dataset.frame[person]
-        if column.null_count():
-            raise InputError(
-                f"{dataset.name}: {column.null_count():,} records have no person in column '{person}'; fill them in, "
-                "or leave these records out"
-            )
-        persons = column.rank("dense").to_numpy().astype(np.int64) - 1
-    votes: Floats = 1.0 / np.bincount(persons)[persons]
-    asked = [(name, *_read_diversity(value)) for name, value in l.items()]
-    asked = [one for one in asked if one[2] > (1.0 if one[1] == DISTINCT else 0.0)]
-    asked += [(name, ORDERED, float(most)) for name, most in t.items() if most < 1.0]
-    if not asked and len(np.unique(persons)) == height:
-        return None
+    numbers = np.arange(height) if persons is None else persons.rank("dense").to_numpy().astype(np.int64) - 1
+    votes: Floats = 1.0 / np.bincount(numbers)[numbers]
     columns = []
-    for name, kind, limit in asked:
-        codes, ordered = _read_codes(dataset, declarations, name)
-        shares = np.bincount(codes, votes) / votes.sum()
-        columns.append(Constraint(name, EQUAL if kind == ORDERED and not ordered else kind, limit, codes, shares))
-    return Constraints(k, persons, votes, tuple(columns))
+    for said in promise.held:
+        if not said.holds_anyway:
+            codes, ordered = _read_codes(dataset, declarations, said.column)
+            kind, limit = _limit(said, ordered)
+            columns.append(Constraint(said.column, kind, limit, codes, np.bincount(codes, votes) / votes.sum()))
+    return Constraints(promise.k, numbers, votes, tuple(columns)) if columns or _several(numbers) else None
 
 
-def _read_diversity(value: str | float) -> tuple[int, float]:
-    """How an l is meant, and its limit: a number of values, or an entropy."""
-    text = str(value)
-    if text.startswith(BY_ENTROPY):
-        return ENTROPY, math.log(float(text.removeprefix(BY_ENTROPY)))
-    return DISTINCT, float(text)
+def _limit(said: Diversity | Closeness, ordered: bool) -> tuple[int, float]:
+    """How a column is judged, and its limit: a number of values, an entropy, or a distance."""
+    if isinstance(said, Closeness):
+        return (ORDERED if ordered else EQUAL), said.most
+    return (ENTROPY, math.log(said.least)) if said.entropy else (DISTINCT, float(said.least))
 
 
 def _read_codes(dataset: Dataset, declarations: Declarations, name: str) -> tuple[Ints, bool]:
     """The values of a column as numbers in their order, missing ones lowest; and whether their order means anything."""
     attribute = read_confidential(dataset, declarations[name])
     if attribute is None:
-        raise InputError(f"{dataset.name}: column '{name}' has no values that can be compared; promise nothing of it")
+        if dataset.frame[name].null_count() < dataset.frame.height:
+            raise InputError(f"{dataset.name}: column '{name}' has no values that can be compared for l or t")
+        return np.zeros(dataset.frame.height, np.int64), False
     values = np.where(np.isnan(attribute.values), -np.inf, attribute.values)
     return np.unique(values, return_inverse=True)[1].astype(np.int64), attribute.kind != "nominal"
 
@@ -237,6 +218,15 @@ def _cumulate(shares: Floats) -> Floats:
     return cumulated
 
 
+def merge(points: Points, constraints: Constraints, labels: Labels) -> Labels:
+    """The groups after mergers by which all keep what they must; all records together do."""
+    if labels.max() == 0 or constraints.keep(labels):
+        return labels
+    centres = centroids_of(points, labels)
+    near = neighbour_lists(centres, min(NEIGHBOURS, len(centres) - 1))
+    return merge_lacking(points, constraints.promised, labels, near)
+
+
 def repair(records: Records, constraints: Constraints, labels: Labels) -> Labels:
     """The groups after mergers, and among those that were merged splits, swaps and moves, at the least cost.
 
@@ -249,12 +239,9 @@ def repair(records: Records, constraints: Constraints, labels: Labels) -> Labels
     labels : array of n ints
         The group of each record, 0 to g−1; groups that keep all of it and are not needed by others stay as they are.
     """
-    if labels.max() == 0 or constraints.keep(labels):
+    merged = merge(records.points(), constraints, labels)
+    if merged is labels:
         return labels
-    points = records.points()
-    centres = centroids_of(points, labels)
-    near = neighbour_lists(centres, min(NEIGHBOURS, len(centres) - 1))
-    merged = merge_lacking(points, constraints.promised, labels, near)
     touched = np.flatnonzero(np.bincount(labels)[labels] != np.bincount(merged)[merged])
     own = renumber(merged[touched])
     part, some = records.take(touched), constraints.take(touched)

@@ -32,6 +32,7 @@ from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
 from discreet.microdata.gaps import LEAST_STEPS, MOST_CONSTRUCTED, MOST_SEARCHED, TRIAL, Trials, tell_gaps
 from discreet.microdata.method import describe_params
 from discreet.microdata.options import Settings
+from discreet.microdata.promises import check_possible, constraints_of
 from discreet.microdata.records import Records, records_of
 from discreet.microdata.solving import Solution, View, adopt, choose, partition_of, solve
 from discreet.plugins import name_of
@@ -88,14 +89,22 @@ def release_of(
     named = tuple(tuple(attributes[column].name for column in group.columns) for group in groups)
     promise, persons = promise_of(dataset, declarations, settings, named)
     by = list(promise.by)
-    several = persons is not None and persons.n_unique() < len(persons)
-    if labels is None and (several or not all(said.holds_anyway for said in promise.held)):
-        raise InputError("no method can keep l, t or person yet; with groups made elsewhere (labels) they are verified")
+    constraints = constraints_of(dataset, declarations, promise, persons) if labels is None else None
+    if constraints is not None:
+        check_possible(dataset, groups, constraints)
     kept, views, constant = _lay_out(attributes, groups)
     # A release is measured against the numbers as they came in.
     came = [as_it_came(attribute) for attribute in attributes]
     if labels is None:
-        solution = solve(views, settings, tell, start=start, checkpoint=checkpoint, bound=settings.bound)
+        solution = solve(
+            views,
+            settings,
+            tell,
+            start=start,
+            checkpoint=checkpoint,
+            bound=settings.bound,
+            constraints=constraints,
+        )
     else:
         solution = adopt(views, labels, settings, tell)
     released = _released(kept, groups, solution)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evolution.checks import finite, integers, offsets, whole
-from discreet.evolution.cycles import Cycles
-from discreet.evolution.parallel import mapped
-from discreet.evolution.process import Search, State
+from discreet.evolution.checks import finite, offsets, whole
+from discreet.evolution.process import Search, State, mapped
+from discreet.evolution.stops import Cycles
 from discreet.kernels.compiling import uninterrupted
 from discreet.kernels.memetic.blocks import borders, centroids, locate, regroup
 from discreet.kernels.memetic.crossover import cross
@@ -22,9 +21,9 @@ from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.promised.annealing import anneal, slot_losses, slotted
 from discreet.kernels.random import seeded
 from discreet.kernels.space.lists import neighbour_lists
-from discreet.microdata.method import Labels, Run, kept_partition
+from discreet.microdata.method import Labels, Run, kept_order
 from discreet.microdata.methods.closeness import one_of_each_part
-from discreet.microdata.promises import Constraints, repair
+from discreet.microdata.promises import Constraints, merge, repair
 from discreet.microdata.records import Records, renumber
 from discreet.text import silent
 
@@ -206,8 +205,12 @@ class PromisedSearch(Search[Labels]):
             self._adopt(repair(self._records, self._constraints, self._run.start))
             return
         parts = divide(self._points, self._constraints, MOST_WHOLE)
+        # Of large data a second construction takes longer than the first pass, which gains more.
+        tries = 2 if len(parts) == 1 else 1
         found = mapped(
-            lambda rows: construct(self._records.take(rows), self._constraints.take(rows)), parts, self._run.threads
+            lambda rows: construct(self._records.take(rows), self._constraints.take(rows), tries),
+            parts,
+            self._run.threads,
         )
         labels, count = np.empty(len(self._records), np.int64), 0
         for rows, own in zip(parts, found, strict=True):
@@ -223,14 +226,15 @@ class PromisedSearch(Search[Labels]):
             tree = borders(places, len(self._order) // BLOCK_RECORDS, seeded(self._run.seed, self._passes << 40))
         homes = np.empty(len(places), np.int64)
         locate(places, tree, 0, len(places), homes)
-        self._order, self._heads, self._starts = regroup(self._order, self._heads, homes, len(tree.axes) + 1)
+        self._order, self._heads, starts = regroup(self._order, self._heads, homes, len(tree.axes) + 1)
+        self._starts = np.unique(starts)
         self._next = 0
 
     def _improve(self, block: int) -> float:
         """Anneal a block, in place; what is gained."""
         span = slice(int(self._starts[block]), int(self._starts[block + 1]))
         rows, labels = self._order[span], np.cumsum(self._heads[span]) - 1
-        if len(rows) == 0 or labels[-1] == 0:
+        if labels[-1] == 0:
             return 0.0
         effort, share = PASSES[min(self._passes, len(PASSES)) - 1]
         records, constraints = self._records.take(rows), self._constraints.take(rows)
@@ -263,40 +267,36 @@ class PromisedSearch(Search[Labels]):
     def _restore(self, state: State) -> None:
         kept: dict[str, Any] = dict(state)
         n = len(self._records)
-        count = n if np.size(kept["order"]) else 0  # none before there is a partition
-        order, heads = (integers(name, kept[name], (count,), 0, n - 1) for name in ("order", "heads"))
-        self._order, self._heads, self._chains = order, heads, []
-        self._starts = np.zeros(1, np.int64)
-        if count:
-            if (np.sort(order) != np.arange(n)).any() or heads.max() > 1 or not heads[0]:
-                raise ValueError("the groups kept are no partition")
-            kept_partition("order", self._labels(), n, self._constraints.k)
-            if not self._constraints.keep(self._labels()):
-                raise ValueError("the groups kept break a promise")
-            if len(kept["starts"]) > 1:
-                self._starts = offsets("starts", kept["starts"], n)
-                inside = self._starts[self._starts < n]
-                if not heads[inside].all():
-                    raise ValueError("a block begins within a group")
+        self._order, self._heads = kept_order(kept, n, self._constraints.k)
+        self._starts, self._chains = np.zeros(1, np.int64), []
+        begun = len(self._order) > 0
+        if begun and not self._constraints.keep(self._labels()):
+            raise ValueError("the groups kept break a promise")
+        if begun and np.size(kept["starts"]) > 1:
+            self._starts = offsets("starts", kept["starts"], n)
+            if (np.diff(self._starts) <= 0).any() or not self._heads[self._starts[:-1]].all():
+                raise ValueError("a block is empty, or begins within a group")
         self._passes, self._next, self._idle = (whole(name, kept[name], 0) for name in ("passes", "next", "idle"))
         if self._next > len(self._starts) - 1:
             raise ValueError("the pass is further than there are blocks")
-        self._cost = finite("cost", kept["cost"], least=0.0) if count else np.inf
+        self._cost = finite("cost", kept["cost"], least=0.0) if begun else np.inf
 
 
-def construct(records: Records, constraints: Constraints) -> Labels:
-    """A partition that keeps all promises: the better of two, both repaired and then let descend."""
+def construct(records: Records, constraints: Constraints, tries: int) -> Labels:
+    """A partition that keeps all promises: the best of some constructions, merged and then let descend."""
     n, k = len(records), constraints.k
     if n < 2 * k:
         return np.zeros(n, np.int64)
     points = records.points()
-    made = [mdav(points, k, False, silent)] if points.shape[1] else [np.arange(n) // k % (n // k)]
-    if points.shape[1] and constraints.closest is not None:
-        made.append(one_of_each_part(points, constraints))
     near = neighbour_lists(points, min(NEIGHBOURS, n - 1))
+    made = [mdav(points, k, False, silent)]
+    if constraints.closest is not None:
+        # Where most groups would have to be merged, classes that keep t by the way they are made come first.
+        lacking = np.count_nonzero(constraints.excesses(made[0])) > made[0].max() / 2
+        made.insert(0 if lacking else 1, one_of_each_part(points, constraints))
     found: list[Labels] = []
-    for labels in made:
-        chain = Chain(records, constraints, near, repair(records, constraints, labels), seeded(0, len(found)))
+    for labels in made[:tries]:
+        chain = Chain(records, constraints, near, merge(points, constraints, labels), seeded(0, len(found)))
         chain.anneal(0.0, FIRST_STEPS)
         found.append(renumber(chain.groups.labels))
     return min(found, key=records.loss)

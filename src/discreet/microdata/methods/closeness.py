@@ -24,7 +24,7 @@ class _Closeness(Construction):
 
 
 @dataclass(frozen=True)
-class Merging(_Closeness):
+class TMerging(_Closeness):
     """Classes of `mdav`, merged with their nearest until all keep what is promised.
 
     While a class is farther than t from all records, or breaks another promise, the one that is farthest from it is
@@ -97,7 +97,7 @@ def one_of_each_part(points: Points, constraints: Constraints) -> Labels:
     """Classes of one record from each of as many parts as the closest promise asks for; not all need keep it."""
     closest, n = constraints.closest, len(points)
     assert closest is not None
-    size = max(constraints.k, math.ceil(n / (2 * (n - 1) * closest.limit + 1)))
+    size = min(n, max(constraints.k, math.ceil(n / (2 * (n - 1) * closest.limit + 1))))
     ranks = np.empty(n, np.int64)
     ranks[np.argsort(closest.codes, kind="stable")] = np.arange(n)
-    return one_from_each(points, constraints.promised, ranks, min(size, n))
+    return one_from_each(points, constraints.promised, ranks, size)
