@@ -4,14 +4,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-import networkx
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import entropy, wasserstein_distance
 
 import discreet
 from discreet.cli.app import run
@@ -19,6 +16,7 @@ from discreet.errors import InputError
 from discreet.verification.confidential import Closeness, Diversity, Scale
 from discreet.verification.distributions import read_codes
 from discreet.verification.promise import Promise, Verification, check
+from plain_classes import look_at_classes
 
 ROWS = st.lists(
     st.tuples(
@@ -32,36 +30,6 @@ ROWS = st.lists(
     max_size=30,
 )
 NAMES = ["region", "age", "ill", "pay", "who"]
-PROMISED = {"ill": "nominal", "pay": "numeric"}
-
-
-def oracle(frame: pd.DataFrame, classes: list[str], person: bool) -> pd.DataFrame:
-    """For each class: records or persons, and of each column different values, exp(entropy) and distance."""
-    frame = frame.copy()
-    frame["vote"] = 1.0 / frame.groupby("who")["who"].transform("size") if person else 1.0
-    frame["pay"] = frame["pay"].fillna(-math.inf)  # missing stands below the lowest
-    frame["ill"] = frame["ill"].fillna("missing")
-    rows = []
-    for _, part in frame.groupby(classes, dropna=False):
-        row: dict[str, float] = {"size": part["who"].nunique() if person else len(part), "records": len(part)}
-        for name in PROMISED:
-            row[f"{name} l"] = matched(part, name) if person else part[name].nunique()
-            values = sorted(frame[name].unique())
-            p, q = ([f.loc[f[name] == v, "vote"].sum() / f["vote"].sum() for v in values] for f in (part, frame))
-            row[f"{name} entropy"] = math.exp(entropy(p))
-            if name == "pay":
-                ranks = range(len(values))
-                row[f"{name} t"] = wasserstein_distance(ranks, ranks, p, q) / max(len(values) - 1, 1)
-            else:
-                row[f"{name} t"] = np.abs(np.subtract(p, q)).sum() / 2
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def matched(part: pd.DataFrame, name: str) -> int:
-    edges = {(("person", who), ("value", value)) for who, value in zip(part["who"], part[name], strict=True)}
-    persons = {person for person, _ in edges}
-    return len(networkx.bipartite.hopcroft_karp_matching(networkx.Graph(edges), persons)) // 2
 
 
 @settings(deadline=None, max_examples=40)
@@ -75,21 +43,21 @@ def test_counts_are_those_of_pandas_and_scipy(rows: list[tuple[Any, ...]], perso
     found = check(frame, promise, persons=frame["who"] if person else None)
     table = pd.DataFrame(rows, columns=NAMES)
     for one, group in zip(found.checks, groups, strict=True):
-        known = oracle(table, list(group), person)
-        assert (one.combinations, one.smallest) == (len(known), known["size"].min())
-        assert (one.too_small, one.exposed) == (
-            (known["size"] < 2).sum(),
-            known.loc[known["size"] < 2, "records"].sum(),
-        )
-        columns = ["ill l", "ill entropy", "pay l", "ill t", "pay t"]
-        for held, said, column in zip(one.held, promise.held, columns, strict=True):
+        known = {name: look_at_classes(table, list(group), name, promise.person) for name in ("ill", "pay")}
+        sizes = known["ill"]["size"]
+        assert (one.combinations, one.smallest) == (len(sizes), sizes.min())
+        small = sizes < 2
+        assert (one.too_small, one.exposed) == (small.sum(), known["ill"].loc[small, "records"].sum())
+        for held, said in zip(one.held, promise.held, strict=True):
             assert held.promise == said
+            classes = known[said.column]
             if isinstance(said, Closeness):
-                worst, beyond = known[column].max(), known[column] > said.most + 1e-9
+                worst, beyond = classes["t"].max(), classes["t"] > said.most + 1e-9
             else:
-                worst, beyond = known[column].min(), known[column] < said.least - 1e-8
+                column = classes["entropy" if said.entropy else "l"]
+                worst, beyond = column.min(), column < said.least - 1e-8
             assert held.worst == pytest.approx(worst)
-            assert (held.broken, held.exposed) == (beyond.sum(), known.loc[beyond, "records"].sum())
+            assert (held.broken, held.exposed) == (beyond.sum(), classes.loc[beyond, "records"].sum())
         assert one.passed == (one.too_small == 0 and not any(held.broken for held in one.held))
     assert found.passed == all(one.passed for one in found.checks)
 
