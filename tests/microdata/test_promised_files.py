@@ -101,3 +101,19 @@ def test_baselines_and_exact_keep_t(method: str) -> None:
     release = discreet.protect(frame, k=2, quasi="age", confidential="pay", t={"pay": 0.3}, method=method)
     classes = look_at_classes(release.data.to_pandas(), ["age"], "pay")
     assert classes["t"].max() <= 0.3 + 1e-9
+
+
+FEW = pl.DataFrame({"age": [23, 24, 25, 61, 62, 63], "ill": ["asthma", "asthma", "asthma", "none", "cancer", "none"]})
+
+
+@pytest.mark.parametrize("said", [{"l": {"ill": 2}}, {"t": {"ill": 0.2}}])
+def test_refining_leaves_groups_that_break_a_promise(said: dict[str, Any]) -> None:
+    made = FEW.with_columns(age=pl.Series([24, 24, 24, 62, 62, 62]))
+    release = discreet.refine(FEW, made, quasi="age", confidential="ill", steps=5, **said)
+    assert release.verification
+    assert release.measures["il"] > release.measures["start_il"]
+
+
+def test_a_plan_refuses_what_cannot_be_kept() -> None:
+    with pytest.raises(InputError, match="l = 3 would be possible"):
+        discreet.plan(FEW, k=3, quasi="age", confidential="ill", l={"ill": 4})

@@ -11,6 +11,7 @@ from discreet.data.embedding import embed
 from discreet.microdata.classes import blanks
 from discreet.microdata.given import LABELS
 from discreet.microdata.preparation import Prepared
+from discreet.microdata.promises import check_possible, constraints_of
 from discreet.microdata.protection import parameters, promise_of
 from discreet.microdata.solving import choose
 from discreet.recoding.coarsening import choose_levels, is_open
@@ -117,7 +118,10 @@ def lay_out(prepare: Callable[[], Prepared]) -> Plan:
     records = prepared.dataset.frame.height
     sizes = [len(rows) for group in groups for rows in group.classes.rows]
     notes += [f"the level of '{column}' will be chosen in the first half of the search" for column in waiting]
-    promise, _ = promise_of(prepared.dataset, declarations, settings, prepared.groups)
+    promise, persons = promise_of(prepared.dataset, declarations, settings, prepared.groups)
+    constraints = constraints_of(prepared.dataset, declarations, promise, persons)
+    if constraints is not None and prepared.labels is None:
+        check_possible(prepared.dataset, groups, constraints)
     searches = searching and settings.steps is None and not settings.bound
     return Plan(
         prepared.dataset.name,

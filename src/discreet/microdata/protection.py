@@ -113,7 +113,8 @@ def release_of(
         before = _written(kept, [start] * len(kept))
         started = information_loss(came, before)[0]
         # Medians and digits are not what a search counts: what it found may lose more once they are written.
-        if _counted(came, before) < _counted(came, released):
+        keeps = constraints is None or constraints.keep(start)
+        if keeps and _counted(came, before) < _counted(came, released):
             solution, released = solution.swap([partition_of(views[0].records, start, settings.k)]), before
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
