@@ -15,10 +15,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def plain_model(x: Ints, y: Ints) -> tuple[Floats, Floats]:
+def plain_model(x: Ints, y: Ints, first: float = 0.9) -> tuple[Floats, Floats]:
     """EM over the full table of pairs, in products of probabilities."""
     agree = (x[:, None, :] == y[None, :, :]).reshape(-1, x.shape[1])
-    m, u, p = np.full(x.shape[1], 0.9), np.clip(agree.mean(axis=0), 1e-6, 1 - 1e-6), 1 / len(y)
+    m, u, p = np.full(x.shape[1], first), np.clip(agree.mean(axis=0), 1e-6, 1 - 1e-6), 1 / len(y)
     p = float(np.clip(p, 1e-6, 1 - 1e-6))
     for _ in range(1000):
         match = p * np.where(agree, m, 1 - m).prod(axis=1)
@@ -33,6 +33,13 @@ def plain_model(x: Ints, y: Ints) -> tuple[Floats, Floats]:
         if change <= 1e-10:
             break
     return m, u
+
+
+def likelihood(x: Ints, y: Ints, m: Floats, u: Floats) -> float:
+    """The logarithm of how likely the agreements of all pairs are."""
+    agree = (x[:, None, :] == y[None, :, :]).reshape(-1, x.shape[1])
+    own, other = np.where(agree, m, 1 - m).prod(axis=1), np.where(agree, u, 1 - u).prod(axis=1)
+    return float(np.log(own / len(y) + other * (1 - 1 / len(y))).sum())
 
 
 def plain_links(x: Ints, y: Ints, own: Ints, m: Floats, u: Floats) -> list[float]:
@@ -73,6 +80,19 @@ def test_the_model_is_that_of_em_over_all_pairs(n: int, attributes: int, levels:
     np.testing.assert_allclose(result.m, m, atol=1e-7)
     np.testing.assert_allclose(result.u, u, atol=1e-7)
     assert result.p == 1 / n
+
+
+@pytest.mark.parametrize("seed", [0, 89, 206])
+def test_of_two_starts_the_likelier_end_counts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, attributes = int(rng.integers(8, 200)), int(rng.integers(1, 7))
+    x = rng.integers(0, rng.integers(2, 9, attributes), (n, attributes))
+    kept = rng.random((n, attributes)) < rng.uniform(0.05, 1, attributes)
+    y = np.where(kept, x, rng.integers(0, 9, (n, attributes)))
+    result = probabilistic_linkage(x, y)
+    high, low = (likelihood(x, y, *plain_model(x, y, first)) for first in (0.9, 0.3))
+    assert likelihood(x, y, result.m, result.u) == pytest.approx(max(high, low), rel=1e-9)
+    assert (low > high + 1.0) == (seed > 0)
 
 
 def test_the_model_finds_the_chances_that_made_the_data() -> None:
