@@ -34,13 +34,13 @@ STRATA = 128
 # Neighbours of each record that are looked at.
 NEIGHBOURS = 24
 # Steps of an epoch per record, where all are annealed as a whole.
-EPOCH_STEPS = 15
+EPOCH_STEPS = 7
 # Steps per record of the descent from a construction.
 FIRST_STEPS = 20
 # The temperature is the method's heat times the loss of so many records: a union of the other searches has about these.
 UNION_RECORDS = 30
 # Temperature at the start of even and of odd cycles or passes, times the method's.
-START_HEATS = (1.0, 0.5)
+START_HEATS = (2.0, 0.5)
 # Steps per record and heat of the first passes over blocks, and of all others: the first descends only.
 PASSES = ((15.0, 0.0), (45.0, 1.0))
 # Temperatures of a pass in a block.
@@ -110,7 +110,7 @@ class PromisedSearch(Search[Labels]):
     ) -> None:
         self._records, self._constraints, self._run = records, constraints, run
         self._heat, self._islands, self._patience = heat, islands, patience
-        self._cycles = Cycles(max(1, cycle // 4), growth)  # an epoch takes longer than those of other searches
+        self._cycles = Cycles(max(1, cycle // 2), growth)  # an epoch takes longer than those of other searches
         self._points = records.points()
         # The records in an order in which those of a group stand together, and a mark at the first of each group.
         self._order, self._heads = np.empty(0, np.int64), np.empty(0, np.int64)
