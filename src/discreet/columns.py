@@ -164,11 +164,15 @@ class PromiseKeywords(TypedDict, total=False):
         `{"income": 0.2}`: the earth mover's distance, a share, above 0 and at most 1.
     person : str
         The column that says whose a record is, where persons have several: each class has at least k persons.
+    household : str
+        The column that says which records are one household: households of the same size are protected as wholes, so
+        that at least k look alike, all members taken together. They are released with new numbers.
     """
 
     l: Mapping[str, int | float | str] | None  # noqa: E741 - the name it has in the field
     t: Mapping[str, float | str] | None
     person: str | None
+    household: str | None
 
 
 class SamplingKeywords(TypedDict, total=False):

@@ -29,6 +29,8 @@ OPTIONS = (
     "t",
     "person",
     "sampling_weight",
+    "household",
+    "split_households",
 )
 # What is said of the values of all columns.
 VALUES = ("pivot", "na")
@@ -49,8 +51,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
     "max_size": (str, int),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "sums": (bool,), "strict": (bool,),
-    "partial": (bool,), "l": (dict,), "t": (dict,), "person": (str,),
-    "sampling_weight": (str,), "pivot": (int,), "na": (str, int, float, list),
+    "partial": (bool,), "l": (dict,), "t": (dict,), "person": (str,), "household": (str,),
+    "split_households": (int,), "sampling_weight": (str,), "pivot": (int,), "na": (str, int, float, list),
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
     "role": (str,), "type": (str,), "order": (list,), "weight": (int, float), "aggregate": (str,), "missing": (str,),

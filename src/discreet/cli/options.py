@@ -295,6 +295,7 @@ class PromiseOptions(Options):
     l: Limits = None  # noqa: E741 - the name it has in the field
     t: Limits = None
     person: Annotated[str | None, Parameter(metavar="COLUMN")] = None
+    household: Annotated[str | None, Parameter(metavar="COLUMN")] = None
 
 
 @Parameter(name="*")
@@ -303,6 +304,14 @@ class SurveyOptions(PromiseOptions):
     __doc__ = PromiseOptions.__doc__  # what is documented there holds here, and the verb documents the rest
 
     sampling_weight: Annotated[str | None, Parameter(metavar="COLUMN")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class HouseholdOptions(SurveyOptions):
+    __doc__ = PromiseOptions.__doc__
+
+    split_households: int | None = None
 
 
 @Parameter(name="*")
@@ -514,3 +523,4 @@ DETECT, PREVIOUS = Reading(), PreviousOptions()
 PROMISES = PromiseOptions()
 KINDS = KindOptions()
 SURVEY = SurveyOptions()
+HOUSEHOLDS = HouseholdOptions()

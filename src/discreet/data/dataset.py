@@ -26,7 +26,8 @@ from discreet.text import count
 
 # Column → (kind, order, why it is taken so).
 Hints = dict[str, tuple[str, tuple[str, ...] | None, str]]
-Restore = Callable[[pl.DataFrame, Collection[str]], Any]
+# The released frame, its columns that nothing was done to, and those that have nothing of the original.
+Restore = Callable[[pl.DataFrame, Collection[str], Collection[str]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     hints: Hints = field(default_factory=dict)
     source: Source | None = None
-    restore: Restore = lambda released, untouched: released
+    restore: Restore = lambda released, untouched, new: released
 
     @property
     def hint(self) -> str:
@@ -278,13 +279,15 @@ def restorer(data: Any, schema: pl.Schema) -> Restore:
     """
     library = type(data).__module__.split(".")[0]
     if library == "pandas":
-        return lambda released, untouched: _as_pandas(data, schema, released, untouched)
+        return lambda released, untouched, new: _as_pandas(data, schema, released, untouched, new)
     if library == "pyarrow":
-        return lambda released, untouched: _as_arrow(data, schema, released, untouched)
-    return lambda released, _untouched: released
+        return lambda released, untouched, new: _as_arrow(data, schema, released, untouched, new)
+    return lambda released, _untouched, _new: released
 
 
-def _as_pandas(original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str]) -> Any:
+def _as_pandas(
+    original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str], new: Collection[str]
+) -> Any:
     import pandas as pd
 
     columns = {}
@@ -293,6 +296,9 @@ def _as_pandas(original: Any, schema: pl.Schema, released: pl.DataFrame, untouch
             columns[name] = original[name].reset_index(drop=True)
             continue
         column = released[name].to_pandas()
+        if name in new:
+            columns[name] = column
+            continue
         dtype = original[name].dtype
         inner = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
         if _has_texts_only(inner):
@@ -310,11 +316,13 @@ def _as_pandas(original: Any, schema: pl.Schema, released: pl.DataFrame, untouch
     return frame
 
 
-def _as_arrow(original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str]) -> Any:
+def _as_arrow(
+    original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str], new: Collection[str]
+) -> Any:
     columns = {}
     for name in released.columns:
         column = original.column(name) if name in untouched else released[name].to_arrow()
-        if name not in untouched and released.schema[name] == schema[name]:
+        if name not in untouched and name not in new and released.schema[name] == schema[name]:
             # A mean of whole seconds may lie between them: such a column keeps its finer unit.
             with contextlib.suppress(pa.ArrowInvalid):
                 column = column.cast(original.schema.field(name).type)

@@ -259,7 +259,7 @@ def show(
         The rows in the order to be shown.
     """
     if not dataset.textual:
-        native = nw.from_native(dataset.restore(dataset.frame, dataset.frame.columns), eager_only=True)
+        native = nw.from_native(dataset.restore(dataset.frame, dataset.frame.columns, ()), eager_only=True)
         return (native if rows is None else nw.maybe_reset_index(native[rows.tolist()])).to_native()
     frame = dataset.frame if rows is None else dataset.frame[rows]
     # As they came in: not coarsened, not rounded.

@@ -32,20 +32,11 @@ class Classes:
 
 def split(dataset: Dataset, attributes: Sequence[Attribute], by: list[str], k: int) -> Classes:
     """Split the records by stratum and missing pattern into classes of at least k."""
-    strata = _strata(dataset, by)
+    strata = find_strata(dataset, by)
     small = [rows for rows in strata if len(rows) < k]
     if small:
         raise InputError(_too_small(dataset, by, small, len(strata), k))
-    missing = np.column_stack([np.isnan(attribute.values) for attribute in attributes])
-    for column, attribute in enumerate(attributes):
-        if attribute.missing == "error" and missing[:, column].any():
-            first = int(np.argmax(missing[:, column]))
-            raise InputError(
-                f"{dataset.name}: column '{attribute.name}' has {missing[:, column].sum():,} missing values, the first "
-                f"at {dataset.place(first)}; fill them, or choose missing 'separate' or 'impute'"
-            )
-        if attribute.missing == "impute":
-            missing[:, column] = False
+    missing = find_missing(dataset, attributes)
     names = [attribute.name for attribute in attributes]
     parts: list[NDArray[np.int64]] = []
     blank = np.zeros_like(missing)
@@ -56,7 +47,23 @@ def split(dataset: Dataset, attributes: Sequence[Attribute], by: list[str], k: i
     return Classes(parts, blank & ~missing)
 
 
-def _strata(dataset: Dataset, by: list[str]) -> list[NDArray[np.int64]]:
+def find_missing(dataset: Dataset, attributes: Sequence[Attribute]) -> NDArray[np.bool_]:
+    """Where values are missing and stay so, records × attributes; refused where they may not be."""
+    missing = np.column_stack([np.isnan(attribute.values) for attribute in attributes])
+    for column, attribute in enumerate(attributes):
+        if attribute.missing == "error" and missing[:, column].any():
+            first = int(np.argmax(missing[:, column]))
+            raise InputError(
+                f"{dataset.name}: column '{attribute.name}' has {missing[:, column].sum():,} missing values, the first "
+                f"at {dataset.place(first)}; fill them, or choose missing 'separate' or 'impute'"
+            )
+        if attribute.missing == "impute":
+            missing[:, column] = False
+    return missing
+
+
+def find_strata(dataset: Dataset, by: list[str]) -> list[NDArray[np.int64]]:
+    """The records of each stratum."""
     if not by:
         return [np.arange(dataset.frame.height)]
     groups = dataset.frame.select(by).with_row_index("\0row").group_by(by, maintain_order=True).agg("\0row")
@@ -113,7 +120,7 @@ def blanks(groups: Sequence[AttributeGroup], records: int) -> NDArray[np.bool_]:
 
 
 def pattern_classes(
-    missing: NDArray[np.bool_], k: int, names: Sequence[str]
+    missing: NDArray[np.bool_], k: int, names: Sequence[str], units: tuple[str, str] = ("record", "records")
 ) -> list[tuple[frozenset[int], NDArray[np.int64]]]:
     """Split records into classes of at least k that share a missing pattern.
 
@@ -125,6 +132,8 @@ def pattern_classes(
         Least size of a class.
     names : sequence of str
         The attributes.
+    units : pair of str
+        What is divided, one and several, for the message where it is impossible.
 
     Returns
     -------
@@ -154,7 +163,8 @@ def pattern_classes(
         lone = classes.settle(k, join_large=False)
     if lone is not None:
         pattern = np.flatnonzero(_bits(classes.words[lone], missing.shape[1]))
-        raise InputError(_too_few(int(classes.sizes[lone]), k, [names[int(i)] for i in pattern]))
+        lacking = list(dict.fromkeys(names[int(i)] for i in pattern))
+        raise InputError(_too_few(int(classes.sizes[lone]), k, lacking, units))
     return [
         (frozenset(np.flatnonzero(_bits(words, missing.shape[1])).tolist()), np.sort(np.concatenate(members)))
         for words, members in zip(classes.words, classes.rows, strict=True)
@@ -228,10 +238,10 @@ def _bits(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
     return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[:count]
 
 
-def _too_few(count: int, k: int, names: list[str]) -> str:
-    records = "1 record lacks" if count == 1 else f"{count} records lack"
+def _too_few(count: int, k: int, names: list[str], units: tuple[str, str]) -> str:
+    records = f"1 {units[0]} lacks" if count == 1 else f"{count} {units[1]} lack"
     columns = ", ".join(f"'{name}'" for name in names) or "nothing"
     return (
-        f"{records} a value in {columns}, and fewer than k = {k} records do, so no group of them can be formed. Fill "
-        "the gaps with missing 'impute', give the column the role ignore, or leave those records out."
+        f"{records} a value in {columns}, and fewer than k = {k} {units[1]} do, so no group of them can be formed. "
+        f"Fill the gaps with missing 'impute', give the column the role ignore, or leave those {units[1]} out."
     )

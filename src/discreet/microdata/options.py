@@ -45,6 +45,10 @@ class Settings(SearchOptions):
         The column that says whose a record is.
     sampling_weight : str, optional
         The column that says how many of the population a record stands for.
+    household : str, optional
+        The column that says which records are one household.
+    split_households : int, optional
+        Most members of a household; larger ones become parts.
     order : str
         How rows are written.
     target : str
@@ -64,6 +68,8 @@ class Settings(SearchOptions):
     t: Mapping[str, float] = field(default_factory=dict)
     person: str | None = None
     sampling_weight: str | None = None
+    household: str | None = None
+    split_households: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, 2))
@@ -83,11 +89,22 @@ class Settings(SearchOptions):
             object.__setattr__(self, "own", own or self.own)
         object.__setattr__(self, "l", {one.column: one.written for one in parse_l(self.l)})
         object.__setattr__(self, "t", {one.column: one.most for one in parse_t(self.t)})
-        for name in ("person", "sampling_weight"):
+        for name in ("person", "household", "sampling_weight"):
             if not isinstance(getattr(self, name), str | None):
                 raise InputError(f"{name} must be the name of a column, not {getattr(self, name)!r}")
+        self._check_households()
         one_of("order", self.order, ORDERS)
         one_of("target", self.target, TARGETS)
+
+    def _check_households(self) -> None:
+        if self.split_households is not None:
+            object.__setattr__(self, "split_households", whole("split_households", self.split_households, 1))
+            if self.household is None:
+                raise InputError("split_households needs household, the column that says which records are one")
+        if self.household is not None and self.bound:
+            raise InputError("no bound can be proven of households, whose members can be matched in any order")
+        if self.household is not None and (self.l or self.t or self.person):
+            raise InputError("l, t and person cannot be kept together with household; leave out one or the other")
 
     def shorten(self, share: float) -> Settings:
         """The same for a trial, which takes a share of the time or of the steps and measures nothing but the loss."""

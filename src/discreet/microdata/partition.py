@@ -88,7 +88,7 @@ def partition(
         [View(records_at(points), whole)],
         settings,
         progress or silent,
-        start=None if start is None else _check_start(start, len(points), k),
+        start=None if start is None else [_check_start(start, len(points), k)],
         checkpoint=None if checkpoint is None else Path(checkpoint),
         bound=bound,
     )

@@ -22,6 +22,7 @@ from discreet.errors import InputError
 from discreet.measures.previous import Previous
 from discreet.microdata.classes import AttributeGroup, attribute_groups
 from discreet.microdata.given import LABELS, fit, read_labels
+from discreet.microdata.households import Households, household_groups, read_households
 from discreet.microdata.method import Labels
 from discreet.microdata.options import Settings
 from discreet.microdata.protection import declare, read_attributes, release_of
@@ -60,6 +61,8 @@ class Prepared:
         What was chosen on the way.
     labels : tuple of arrays, optional
         Groups of records made elsewhere, for each group of quasi-identifiers: then nothing is searched.
+    households : Households, optional
+        Which records are one household, where these are protected as wholes.
     """
 
     dataset: Dataset
@@ -69,6 +72,7 @@ class Prepared:
     checkpoint: Path | None = None
     notes: tuple[str, ...] = ()
     labels: tuple[Labels, ...] | None = None
+    households: Households | None = None
 
     def divide(self) -> tuple[list[Attribute], list[AttributeGroup], list[str]]:
         """The quasi-identifiers, their groups with the classes of records, and what was assumed."""
@@ -76,7 +80,10 @@ class Prepared:
             self.dataset, self.declarations, self.settings.k, self.settings.sampling_weight
         )
         by, k = self.declarations.names("by"), self.settings.k
-        return attributes, attribute_groups(self.dataset, attributes, self.groups, by, k), [*notes, *self.notes]
+        if self.households is None:
+            return attributes, attribute_groups(self.dataset, attributes, self.groups, by, k), [*notes, *self.notes]
+        groups = household_groups(self.dataset, attributes, self.groups, by, k, self.households)
+        return attributes, groups, [*notes, *self.notes, *self.households.notes()]
 
     def release(
         self, tell: Callable[[str, float], None], *, final: bool = True, previous: Previous | None = None
@@ -94,6 +101,7 @@ class Prepared:
             tell,
             checkpoint=self.checkpoint,
             labels=labels,
+            households=self.households,
             compare_gaps=final,
             previous=previous,
         )
@@ -179,8 +187,9 @@ def prepare(
     settings = Settings.settle(said, missing=columns.get("missing"), **options, **asked)
     tell("reading", 0.0)
     dataset = accept(data, **said.reading)
-    if settings.person in dataset.frame.columns:
-        columns = name_identifier(settings.person, columns, said)
+    for name in (settings.person, settings.household):
+        if name in dataset.frame.columns:
+            columns = name_identifier(name, columns, said)
     declarations = declare(dataset, said, **columns)
     dataset, recoded = recode_confidential(dataset, declarations, settings.k)
     names = declarations.names("quasi")
@@ -189,7 +198,13 @@ def prepare(
     )
     kept = None if checkpoint is None else Path(checkpoint)
     if labels is None:
-        return Prepared(dataset, declarations, groups, settings, kept, tuple(recoded))
+        households = None
+        if settings.household is not None:
+            most = settings.split_households
+            households = read_households(dataset, settings.household, declarations.names("by"), most)
+        return Prepared(dataset, declarations, groups, settings, kept, tuple(recoded), households=households)
+    if settings.household is not None:
+        raise InputError("labels are groups of records, not of households: leave out household, or the labels")
     if options.get("method") is not None or settings.target != "il" or kept is not None:
         raise InputError("labels are groups already: leave out method, target and checkpoint, or the labels")
     given = read_labels(labels, len(groups), dataset.frame.height)

@@ -31,6 +31,7 @@ def protect(
     k: int | None = None,
     grouping: Any = None,
     labels: Any = None,
+    split_households: int | None = None,
     method: str | Callable[..., Any] | None = None,
     params: Mapping[str, Any] | None = None,
     target: str | None = None,
@@ -60,6 +61,9 @@ def protect(
     labels : array, frame or path
         The group of each record, by position, if the groups were made elsewhere: nothing is searched then. Groups of
         fewer than k records are refused. Of several groups of quasi-identifiers a column for each.
+    split_households : int
+        Cut households of more members than this into parts, each with a number of its own: sizes that fewer than k
+        households have cannot be protected. The promise is of the parts then.
     method : str or callable
         How records are grouped; `discreet methods` lists the methods. By default `memetic`, the best there is. Or a
         function that is given the points and k, and returns the group of each point.
@@ -106,7 +110,7 @@ def protect(
     groups = (ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
     columns, promised, sampled, search = sort_keywords(protect, keywords, *groups)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
-    options |= promised | sampled
+    options |= promised | sampled | {"split_households": split_households}
     tell = progress or silent
     prepared = prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options)
     previous = read_previous(previous_release, previous_row_map)
@@ -121,6 +125,7 @@ def plan(
     k: int | None = None,
     grouping: Any = None,
     labels: Any = None,
+    split_households: int | None = None,
     method: str | Callable[..., Any] | None = None,
     params: Mapping[str, Any] | None = None,
     target: str | None = None,
@@ -143,6 +148,8 @@ def plan(
         Groups of quasi-identifiers, as in `protect`.
     labels : array, frame or path
         The group of each record, if the groups were made elsewhere, as in `protect`.
+    split_households : int
+        Most members of a household, as in `protect`.
     method : str or callable
         How records are grouped; `memetic` by default.
     params : mapping
@@ -177,6 +184,6 @@ def plan(
     groups = (ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
     columns, promised, sampled, search = sort_keywords(plan, keywords, *groups)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
-    options |= promised | sampled
+    options |= promised | sampled | {"split_households": split_households}
     tell = progress or silent
     return lay_out(lambda: prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options))

@@ -30,6 +30,8 @@ from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
 from discreet.microdata.gaps import LEAST_STEPS, MOST_CONSTRUCTED, MOST_SEARCHED, TRIAL, Trials, tell_gaps
+from discreet.microdata.households import Households, number_households
+from discreet.microdata.members import solve_households
 from discreet.microdata.method import describe_params
 from discreet.microdata.options import Settings
 from discreet.microdata.promises import check_possible, constraints_of
@@ -77,14 +79,15 @@ def release_of(
     checkpoint: Path | None = None,
     start: NDArray[np.int64] | None = None,
     labels: Sequence[NDArray[np.int64]] | None = None,
+    households: Households | None = None,
     compare_gaps: bool = True,
     previous: Previous | None = None,
 ) -> Release:
     """Group the records of each class for each group of attributes; aggregate, verify, measure.
 
-    Groups of records to start from are for a single group of attributes; labels, one array for each group of
-    attributes, are groups that nothing is searched for. The ways to treat missing values are compared by short searches
-    if that is asked for.
+    Households, if there are any, are grouped as wholes. Groups of records to start from are for a single group of
+    attributes; labels, one array for each group of attributes, are groups that nothing is searched for. The ways to
+    treat missing values are compared by short searches if that is asked for.
     """
     named = tuple(tuple(attributes[column].name for column in group.columns) for group in groups)
     promise, persons = promise_of(dataset, declarations, settings, named)
@@ -95,12 +98,14 @@ def release_of(
     kept, views, constant = _lay_out(attributes, groups)
     # A release is measured against the numbers as they came in.
     came = [as_it_came(attribute) for attribute in attributes]
-    if labels is None:
+    if households is not None:
+        solution = solve_households(views, settings, tell, checkpoint)
+    elif labels is None:
         solution = solve(
             views,
             settings,
             tell,
-            start=start,
+            start=None if start is None else [start],
             checkpoint=checkpoint,
             bound=settings.bound,
             constraints=constraints,
@@ -124,6 +129,13 @@ def release_of(
     )
     # Of a million records they are a tenth of the memory.
     del kept, views
+    source = dataset.source
+    if households is not None:
+        if source is not None and source.labels is not None:
+            # A label of an old number, the name of a family perhaps, must not stand beside a new one.
+            source = replace(source, labels=source.labels.forget(households.name))
+        at = [name for name in dataset.frame.columns if name in (*names, households.name)].index(households.name)
+        frame.insert_column(at, pl.Series(households.name, number_households(frame, households)))
     tell("verifying", 0.0)
     verification = check(frame, promise, persons=persons, decimal=dataset.decimal)
     if not verification:
@@ -142,6 +154,8 @@ def release_of(
         "largest_group": int(sizes.max()),
         "blanked": sum(group.classes.blanked for group in groups),
     }
+    if households is not None:
+        measures |= households.counts()
     if "ad" in asked and (held := declarations.names("confidential")):
         measures["ad"] = attribute_disclosure(frame.select(declarations.names("quasi", "by")), frame.select(held))
     if previous is not None:
@@ -156,7 +170,7 @@ def release_of(
     # A float of a stratum may have been minus zero.
     held = [name for name in declarations.names("confidential") if not is_recoded(declarations[name])]
     untouched = [*held, *(name for name in by if not frame.schema[name].is_float())]
-    data = dataset.restore(frame, untouched)
+    data = dataset.restore(frame, untouched, [] if households is None else [households.name])
     if settings.own:
         tell("measuring", 0.0)
         shown = assign_types(frame, dataset.decimal) if dataset.textual else data
@@ -176,7 +190,9 @@ def release_of(
         notes=notes
         + _warn_of_weights(frame, declarations, settings)
         + constant
-        + _tell_gaps(dataset, attributes, groups, by, settings, compare=compare_gaps and labels is None),
+        + _tell_gaps(
+            dataset, attributes, groups, by, settings, compare=compare_gaps and labels is None and households is None
+        ),
     )
     found = [partition.labels for partition in solution.partitions]
     return Release(
@@ -187,7 +203,7 @@ def release_of(
         promise,
         verification,
         frame,
-        dataset.source,
+        source,
         settings.order,
         persons,
     )
@@ -213,7 +229,8 @@ def promise_of(
     """What is promised of a release, and whose each record is, where persons have several; refused where it makes no
     sense."""
     by = tuple(declarations.names("by"))
-    promise = Promise(settings.k, groups, by, parse_l(settings.l), parse_t(settings.t), settings.person)
+    diverse, close = parse_l(settings.l), parse_t(settings.t)
+    promise = Promise(settings.k, groups, by, diverse, close, settings.person, settings.household)
     known = [said.name for said in declarations.columns]
     scales = {}
     for name in dict.fromkeys(said.column for said in promise.held):
@@ -222,6 +239,11 @@ def promise_of(
             raise InputError(f"{dataset.name}: l and t are promised of confidential columns; of '{name}' {role}")
         attribute = read_confidential(dataset, declarations[name])
         scales[name] = Scale() if attribute is None else Scale.of(attribute, declarations[name].na)
+    if settings.household is not None and declarations[settings.household].role not in ("identifier", "ignore"):
+        raise InputError(
+            f"column '{settings.household}' says which records are one household, and released as "
+            f"{declarations[settings.household].role} it would be no new number; name it as identifier"
+        )
     if settings.person is None:
         return promise.with_scales(scales), None
     persons = read_persons(dataset, settings.person)
@@ -303,6 +325,9 @@ def _records(embedding: Embedding, attributes: Sequence[Attribute], columns: Seq
     return records_of(replace(embedding, axes=axes), [attributes[column].values for column in columns])
 
 
+# What can be asked for beside k.
+FURTHER = ("l", "t", "person", "household", "split_households", "sampling_weight")
+
 # In the worst case a search looks at every record: so many coordinates take about a second on one core.
 LINKAGE_COORDINATES, LEAST_SAMPLE = 45_000_000_000, 2_000
 # How many coordinates a category counts for.
@@ -361,7 +386,7 @@ def parameters(
         "steps": settings.steps,
         "seed": settings.seed,
         "threads": settings.threads,
-        **{name: value for name in ("l", "t", "person", "sampling_weight") if (value := getattr(settings, name))},
+        **{name: value for name in FURTHER if (value := getattr(settings, name))},
         "grouping": [list(group) for group in groups],
         "columns": columns,
     }

@@ -117,7 +117,12 @@ class Records:
 
     def loss(self, labels: Labels) -> float:
         """What is lost when means and modes of groups are written, labels 0 to g−1."""
-        return float(group_losses(self.mixed, *_list_by_group(labels)).sum())
+        return float(self.losses(labels).sum())
+
+    def losses(self, labels: Labels) -> NDArray[np.float64]:
+        """What is lost in each group."""
+        lost: NDArray[np.float64] = group_losses(self.mixed, *_list_by_group(labels))
+        return lost
 
 
 def renumber(labels: NDArray[Any]) -> Labels:

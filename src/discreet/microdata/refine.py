@@ -120,6 +120,8 @@ def refine(
     if isinstance(release, str | Path) and (output := record_of(Path(release))):
         release = read_recorded(Path(release), output)
     given = accept(release, "the release")
+    if promised.get("household") or said.options.get("household"):
+        raise InputError("refine starts from groups of records, not of households; leave household out, or use protect")
     person = promised.get("person") or said.options.get("person")
     for name in (key, person):
         if name in dataset.frame.columns:

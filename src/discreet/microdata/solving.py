@@ -160,7 +160,7 @@ def solve(
     settings: Settings,
     tell: Callable[[str, float], None],
     *,
-    start: Labels | None = None,
+    start: Sequence[Labels] | None = None,
     checkpoint: Path | None = None,
     bound: bool = False,
     constraints: Constraints | None = None,
@@ -175,8 +175,8 @@ def solve(
         k, method, time or steps, seed, threads.
     tell : callable
         Told the stage and how far along it is, in [0, 1].
-    start : array of int, optional
-        Groups to start from, each within its class, of a single view.
+    start : sequence of arrays of int, optional
+        Groups to start from, each within its class, for every view.
     checkpoint : Path, optional
         Where a search is kept, and goes on from.
     bound : bool
@@ -193,7 +193,9 @@ def solve(
     classes = [(view.records, rows) for view in views for rows in view.classes.rows]
     parts = [records.take(rows) for records, rows in classes]
     exact = _check_bound(bound, parts)
-    starts = [None] * len(parts) if start is None else [renumber(start[rows]) for rows in views[0].classes.rows]
+    starts: list[Labels | None] = [None] * len(parts)
+    if start is not None:
+        starts = [renumber(own[rows]) for view, own in zip(views, start, strict=True) for rows in view.classes.rows]
     file = None
     if checkpoint is not None and method.searches:
         signature = _signature(name, method, views, settings, start, constraints)
@@ -290,7 +292,7 @@ def _signature(
     method: Method,
     views: Sequence[View],
     settings: Settings,
-    start: Labels | None,
+    start: Sequence[Labels] | None,
     constraints: Constraints | None,
 ) -> Mapping[str, str | int | float]:
     """What a checkpoint must have in common with the run that goes on from it."""
@@ -304,7 +306,7 @@ def _signature(
     if constraints is not None:
         for array in constraints.promised[1:]:
             digest.update(np.asarray(array).tobytes())
-    started = "none" if start is None else hashlib.sha256(start.tobytes()).hexdigest()
+    started = "none" if start is None else hashlib.sha256(b"".join(own.tobytes() for own in start)).hexdigest()
     given = {"k": settings.k, "seed": settings.seed}
     return sign(name, method.parameters(), given, {"data": digest.hexdigest(), "start": started})
 

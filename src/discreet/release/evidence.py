@@ -177,6 +177,8 @@ def record(account: Mapping[str, Any]) -> dict[str, Any]:
         )
     if account["parameters"].get("sampling_weight"):
         notes.append("Means, medians and modes of groups are weighted by the sampling weights.")
+    if "household" in account["promise"]:
+        notes.append("Numbers of households are new: they follow what is released of a household, and nothing else.")
     # Whose a record is stands in no file that is published: without the original nobody can count persons again.
     persons = {"persons": "verified at writing"} if "person" in account["promise"] else {}
     return _record(account, {} if loss is None else {"il": loss}, notes) | persons

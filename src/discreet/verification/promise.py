@@ -1,4 +1,4 @@
-"""What a release of microdata promises: k-anonymity, l-diversity and t-closeness, for records or for persons.
+"""What a release of microdata promises: k-anonymity, l-diversity and t-closeness, for records, persons or households.
 
 The independent check of it: count what stands in the release.
 """
@@ -46,6 +46,9 @@ class Promise:
         Confidential columns with the largest distance of their distribution from that in the whole release.
     person : str, optional
         The column of the original that says whose a record is, where persons have several; it is not released.
+    household : str, optional
+        The column of the release that numbers households: what occurs at least k times are then the combinations of
+        values of all members together, so that whoever knows a whole household finds k that look alike.
     """
 
     k: int
@@ -54,15 +57,19 @@ class Promise:
     l: tuple[Diversity, ...] = ()  # noqa: E741 - it is the name it has in the field
     t: tuple[Closeness, ...] = ()
     person: str | None = None
+    household: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, 2))
         if not self.groups or not all(self.groups):
             raise InputError("a promise needs at least one quasi-identifier")
         named = [name for group in self.groups for name in group] + list(self.by)
+        named += [] if self.household is None else [self.household]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise InputError(f"column '{twice[0]}' stands twice in the promise; name it once")
+        if self.household is not None and (self.held or self.person is not None):
+            raise InputError("l, t and person cannot be promised together with household; leave out one or the other")
         for said in self.held:
             if said.column in named:
                 raise InputError(
@@ -90,6 +97,7 @@ class Promise:
     def as_dict(self) -> dict[str, Any]:
         """The promise as it stands in the record of a release."""
         parts = {"l": [one.as_dict() for one in self.l], "t": [one.as_dict() for one in self.t], "person": self.person}
+        parts["household"] = self.household
         further = {name: part for name, part in parts.items() if part}
         groups = [list(group) for group in self.groups]
         return {"kind": KIND, "k": self.k, "groups": groups, "by": list(self.by), **further, "words": self.words()}
@@ -108,18 +116,20 @@ class Promise:
         try:
             diverse = tuple(Diversity.from_dict(one) for one in content.get("l", []))
             close = tuple(Closeness.from_dict(one) for one in content.get("t", []))
-            person = content.get("person")
-            if not isinstance(person, str | None):
+            person, household = content.get("person"), content.get("household")
+            if not isinstance(person, str | None) or not isinstance(household, str | None):
                 raise TypeError
         except (KeyError, TypeError, AttributeError):
-            raise InputError("the promise is damaged: its l, t or person cannot be read") from None
-        return cls(k, groups, by, diverse, close, person)
+            raise InputError("the promise is damaged: its l, t, person or household cannot be read") from None
+        return cls(k, groups, by, diverse, close, person, household)
 
     def words(self) -> str:
         """The promise in a sentence."""
         within = f", within each combination of {', '.join(self.by)}" if self.by else ""
         times = f"occurs at least {self.k} times" if self.person is None else f"is shared by at least {self.k} persons"
         further = "".join(f"; in each {said.words(self.person is not None)}" for said in self.held)
+        if self.household is not None:
+            times = f"of a whole household is that of at least {self.k} households"
         if len(self.groups) == 1:
             number = len(self.groups[0])
             what = f"combination of the {number} quasi-identifiers" if number > 1 else "value of the quasi-identifier"
@@ -184,7 +194,7 @@ class GroupCheck:
     combinations : int
         How many combinations of values there are.
     smallest : int
-        Records of the rarest; persons, where these are promised and known.
+        Records of the rarest; persons, where these are promised and known, or households.
     too_small : int
         Combinations with fewer than k of them.
     exposed : int
@@ -275,7 +285,8 @@ class Verification:
             return f"NOT KEPT: {'; '.join(self._faults(bad[0]))}{more}"
         least = min(check.smallest for check in self.checks)
         combinations = sum(check.combinations for check in self.checks)
-        rarest = f"with {count(least, 'person')}" if self.persons else _times(least)
+        who = self._who
+        rarest = _times(least) if who == "record" else f"with {count(least, who)}"
         words = f"{count(combinations, 'combination')} in {count(self.records, 'record')}, the rarest {rarest}"
         for said in self.promise.held:
             found = [one for check in self.checks for one in check.held if one.promise == said]
@@ -286,15 +297,22 @@ class Verification:
             return f"persons not verified: name the original and the row map of the release. Of records: {words}"
         return f"passed: {words}"
 
+    @property
+    def _who(self) -> str:
+        """What was counted."""
+        if self.promise.household is not None:
+            return "household"
+        return "person" if self.persons else "record"
+
     def _faults(self, bad: GroupCheck) -> list[str]:
         """What one group of columns does not keep."""
         names, faults = ", ".join(bad.columns), []
         if bad.too_small:
-            who = "persons" if self.persons else "records"
-            rarest = f"has {count(bad.smallest, 'person')}" if self.persons else f"stands {_times(bad.smallest)}"
+            who = self._who
+            rarest = f"stands {_times(bad.smallest)}" if who == "record" else f"has {count(bad.smallest, who)}"
             faults.append(
                 f"{count(bad.too_small, 'combination')} of {names} {'has' if bad.too_small == 1 else 'have'} fewer "
-                f"than {self.promise.k} {who} ({count(bad.exposed, 'record')} exposed; the rarest {rarest})"
+                f"than {self.promise.k} {who}s ({count(bad.exposed, 'record')} exposed; the rarest {rarest})"
             )
         faults += [
             f"in {count(one.broken, 'combination')} of {names} it does not hold that "
@@ -335,6 +353,7 @@ def check(
     from discreet.verification.distributions import read_codes
 
     named = [*promise.columns(), *(said.column for said in promise.held)]
+    named += [] if promise.household is None else [promise.household]
     absent = [name for name in named if name not in frame.columns]
     if absent:
         raise InputError(f"column '{absent[0]}' of the promise is not in the release")
@@ -351,7 +370,8 @@ def check(
     asked = [said for said in promise.held if known or (isinstance(said, Diversity) and not said.entropy)]
     held = [_Held(said, *read_codes(frame[said.column], said.scale, decimal)) for said in asked]
     whose = None if promise.person is None or persons is None else _count_votes(persons)
-    found = tuple(_tally(plain, promise, group, held, whose) for group in promise.groups)
+    households = None if promise.household is None else frame[promise.household]
+    found = tuple(_tally(plain, promise, group, held, whose, households) for group in promise.groups)
     return Verification(promise, frame.height, found, persons=None if promise.person is None else known)
 
 
@@ -378,9 +398,16 @@ def _count_votes(persons: pl.Series) -> _Persons:
 
 
 def _tally(
-    frame: pl.DataFrame, promise: Promise, group: Sequence[str], held: Sequence[_Held], persons: _Persons | None
+    frame: pl.DataFrame,
+    promise: Promise,
+    group: Sequence[str],
+    held: Sequence[_Held],
+    persons: _Persons | None,
+    households: pl.Series | None,
 ) -> GroupCheck:
     import polars as pl
+
+    from discreet.verification.households import count_households
 
     columns = [*promise.by, *group]
     # Named by position, so that no column of the release can be called like a count.
@@ -389,8 +416,11 @@ def _tally(
     if persons is not None:
         named = named.with_columns(pl.Series("person", persons.codes))
     size = pl.len() if persons is None else pl.col("person").n_unique()
-    counted = named.lazy().group_by(keys).agg(size.alias("size"), pl.len().alias("records"))
-    counts = counted.collect(engine="streaming")  # which takes a quarter of the memory
+    if households is None:
+        counted = named.lazy().group_by(keys).agg(size.alias("size"), pl.len().alias("records"))
+        counts = counted.collect(engine="streaming")  # which takes a quarter of the memory
+    else:
+        counts = count_households(named, households)
     small = counts.filter(pl.col("size") < promise.k)
     looked: tuple[HeldCheck, ...] = ()
     if held:

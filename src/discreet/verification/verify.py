@@ -70,6 +70,9 @@ def verify(
     person : str
         Without a promise: the column of the original that says whose a record is, where persons have several; each
         combination must have at least k persons.
+    household : str
+        Without a promise: the column of the release that numbers households; at least k of them must look alike, all
+        members taken together.
     **keywords
         What else is promised, and of what type the confidential columns are: see PromiseKeywords and KindKeywords.
 
@@ -182,7 +185,9 @@ def _promise(
 
     if promise is not None:
         if any(one is not None for one in (quasi, k, by, grouping, *further.values())):
-            raise InputError("give either a promise, or quasi (or a grouping), k, by, l, t and person; not both")
+            raise InputError(
+                "give either a promise, or quasi (or a grouping), k, by and what else is promised; not both"
+            )
         if isinstance(promise, Promise):
             return promise, None
         if not isinstance(promise, str | Path | Mapping):
@@ -197,11 +202,13 @@ def _promise(
     if (quasi is None) == (grouping is None):
         raise InputError("give the quasi-identifiers either as quasi or as a grouping")
     groups = [as_names("quasi", quasi)] if grouping is None else list_groups(grouping)
-    person = further.get("person")
-    if person is not None and not isinstance(person, str):
-        raise InputError("person must be the name of a column")
+    person, household = further.get("person"), further.get("household")
+    for keyword, name in (("person", person), ("household", household)):
+        if not isinstance(name, str | None):
+            raise InputError(f"{keyword} must be the name of a column")
     diverse, close = parse_l(further.get("l")), parse_t(further.get("t"))
-    return Promise(k, tuple(map(tuple, groups)), tuple(as_names("by", by)), diverse, close, person), None
+    strata = tuple(as_names("by", by))
+    return Promise(k, tuple(map(tuple, groups)), strata, diverse, close, person, household), None
 
 
 def _record(path: Path) -> Mapping[str, Any]:

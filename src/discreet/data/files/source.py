@@ -7,7 +7,7 @@ levels and missing codes that it keeps beside the values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +183,14 @@ class Labels:
             {name: width for name, width in self.widths.items() if name in same},
             missing,
         )
+
+    def forget(self, name: str) -> Labels:
+        """The labels without what they say of the values of a column, which has others now."""
+        kept: dict[str, Any] = {
+            each: {column: said for column, said in getattr(self, each).items() if column != name}
+            for each in ("values", "formats", "measures", "widths", "missing")
+        }
+        return replace(self, **kept)
 
 
 def _is_unchanged(frame: pl.DataFrame, coded: Mapping[str, pl.Series], name: str) -> bool:

@@ -1,0 +1,275 @@
+"""The search for groups of households: members are matched, and a household is one vector.
+
+The vector has the coordinates of the members one after the other. Which member stands where is open: members are
+matched with those of other households so that little is lost. The groups of households that a method finds are, place
+by place, groups of records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from discreet.data.embedding import Axis
+from discreet.microdata.classes import Classes
+from discreet.microdata.households import HouseholdClass, HouseholdClasses, Members
+from discreet.microdata.method import Labels, Points, renumber
+from discreet.microdata.options import Settings
+from discreet.microdata.records import Records
+from discreet.microdata.solving import Partition, Solution, View, choose, partition_of, solve
+
+# The share of a search after which members are matched anew, within the groups found so far.
+FIRST_SHARE = 2 / 3
+# Members are matched with the means and means taken in turn, until a turn gains less than this share; so often at most.
+LEAST_GAIN, MOST_TURNS = 1e-6, 30
+# Up to so many members all orders are tried, many households at a time; so many distances are held at a time.
+FEW_MEMBERS, MOST_DISTANCES = 4, 2_000_000
+
+
+class _Matched(NamedTuple):
+    """All households of one size, as one group of attributes shows them, with their members in order."""
+
+    records: Records
+    parts: list[HouseholdClass]
+
+    def view(self) -> View:
+        """The households as vectors, with their classes."""
+        members = np.concatenate([part.members for part in self.parts])
+        rows = np.split(np.arange(len(members)), self.starts[1:])
+        return View(join_members(self.records, members), Classes(rows, np.zeros((len(members), 0), bool)))
+
+    @property
+    def starts(self) -> Labels:
+        """The first household of each class."""
+        return np.cumsum([0, *(len(part.members) for part in self.parts)])[:-1]
+
+    def match(self, points: Points, labels: Labels) -> _Matched:
+        """The members matched within the groups of households, where that loses less."""
+        parts = [
+            part._replace(members=match_members(points, part, renumber(own)))
+            for part, own in zip(self.parts, np.split(labels, self.starts[1:]), strict=True)
+        ]
+        other = self._replace(parts=parts)
+        if not self.records.has_categories:
+            return other
+        # Members are matched by squared distances, and of categories modes are released.
+        before, after = (one.view().records.losses(labels) for one in (self, other))
+        worse = np.split((after > before)[labels], self.starts[1:])
+        return self._replace(
+            parts=[
+                new._replace(members=np.where(keep[:, None], old.members, new.members))
+                for old, new, keep in zip(self.parts, parts, worse, strict=True)
+            ]
+        )
+
+
+def solve_households(
+    views: Sequence[View],
+    settings: Settings,
+    tell: Callable[[str, float], None],
+    checkpoint: Path | None = None,
+) -> Solution:
+    """Group the households of every class; the partitions are of records, one place of one group being a group.
+
+    Members are matched with the means of their class to begin with. After the first share of the search they are
+    matched within the groups found, and the search goes on from these groups; at its end they are matched again.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The records, once for each group of attributes, with classes of households.
+    settings : Settings
+        k, method, time or steps, seed, threads.
+    tell : callable
+        Told the stage and how far along it is, in [0, 1].
+    checkpoint : Path, optional
+        Where the first share of the search is kept, and goes on from.
+    """
+    tell("matching", 0.0)
+    searches = choose(settings.method, settings.params)[1].searches
+    points = [view.records.points() for view in views]
+    sized = [(number, matched) for number, view in enumerate(views) for matched in _by_size(view, points[number])]
+    first = _share(settings, FIRST_SHARE) if searches else settings
+    solution = solve([matched.view() for _, matched in sized], first, tell, checkpoint=checkpoint)
+    search = solution.search
+    sized = _match(sized, points, solution)
+    if searches and search["stopped"] != "interrupted":
+        start = [partition.labels for partition in solution.partitions]
+        solution = solve([matched.view() for _, matched in sized], _share(settings, 1 - FIRST_SHARE), tell, start=start)
+        sized = _match(sized, points, solution)
+        search = _follow(search, solution.search)
+    return Solution(_as_records(views, sized, solution, settings.k), search, None)
+
+
+def _by_size(view: View, points: Points) -> Iterator[_Matched]:
+    """The households of each size, their members in the order in which they match the means of their class."""
+    assert isinstance(view.classes, HouseholdClasses)
+    sizes: dict[int, list[HouseholdClass]] = {}
+    for part in view.classes.parts:
+        whole = np.zeros(len(part.members), np.int64)
+        ordered = part._replace(members=_sort_members(points, part))
+        sizes.setdefault(part.members.shape[1], []).append(
+            ordered._replace(members=match_members(points, ordered, whole))
+        )
+    for _, parts in sorted(sizes.items()):
+        yield _Matched(view.records, parts)
+
+
+def _share(settings: Settings, share: float) -> Settings:
+    """The settings of a share of the search."""
+    if settings.steps is not None:
+        return replace(settings, steps=max(1, round(settings.steps * share)))
+    return replace(settings, time=settings.time * share)
+
+
+def _match(
+    sized: Sequence[tuple[int, _Matched]], points: Sequence[Points], solution: Solution
+) -> list[tuple[int, _Matched]]:
+    """Match members within the groups that were found."""
+    return [
+        (number, matched.match(points[number], partition.labels))
+        for (number, matched), partition in zip(sized, solution.partitions, strict=True)
+    ]
+
+
+def _follow(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """The account of a search that went on in a second one."""
+    steps, seconds = first["steps"], first["seconds"]
+    later = [[steps + step, round(seconds + time, 3), cost] for step, time, cost in second["trace"]]
+    return second | {
+        "steps": steps + second["steps"],
+        "seconds": round(seconds + second["seconds"], 3),
+        "trace": first["trace"] + later,
+    }
+
+
+def _as_records(
+    views: Sequence[View], sized: Sequence[tuple[int, _Matched]], solution: Solution, k: int
+) -> list[Partition]:
+    """Groups of households as groups of records, for each view."""
+    labels = [np.empty(len(view.records), np.int64) for view in views]
+    given = [0] * len(views)
+    for (number, matched), partition in zip(sized, solution.partitions, strict=True):
+        members = np.concatenate([part.members for part in matched.parts])
+        size = members.shape[1]
+        labels[number][members] = given[number] + partition.labels[:, None] * size + np.arange(size)
+        given[number] += (int(partition.labels.max()) + 1) * size
+    return [partition_of(view.records, own, k) for view, own in zip(views, labels, strict=True)]
+
+
+def join_members(records: Records, members: Members) -> Records:
+    """Households as one vector each; what all members of every household share is there once.
+
+    It then counts as much as it does in its members together: the loss is one of records.
+
+    Parameters
+    ----------
+    records : Records
+        All records.
+    members : array of int, households × members
+        The records of each household, in order.
+    """
+    size = members.shape[1]
+    more = float(np.sqrt(size))
+    numbers: list[NDArray[Any]] = []
+    codes: list[NDArray[Any]] = []
+    axes: list[Axis] = []
+    columns = iter(range(records.numbers.shape[1])), iter(range(records.codes.shape[1]))
+    for axis in records.axes:
+        source, out = (records.codes, codes) if axis.nominal else (records.numbers, numbers)
+        values: NDArray[Any] = source[:, next(columns[axis.nominal])][members]
+        if (values == values[:, :1]).all():
+            out.append(values[:, :1] if axis.nominal else values[:, :1] * more)
+            axes.append(replace(axis, scale=axis.scale * more))
+        else:
+            out.append(values)
+            axes += [axis] * size
+    empty = np.zeros((len(members), 0))
+    return Records(
+        np.ascontiguousarray(np.hstack([empty, *numbers])),
+        np.ascontiguousarray(np.hstack([empty.astype(np.int32), *codes]), np.int32),
+        tuple(axes),
+    )
+
+
+def _sort_members(points: Points, part: HouseholdClass) -> Members:
+    """The members in the order of their principal coordinate, those at places of one kind among themselves."""
+    own = points[part.members]
+    size = part.members.shape[1]
+    if size == 1 or not points.shape[1]:
+        return part.members
+    centred = own.reshape(-1, points.shape[1])
+    centred = centred - centred.mean(axis=0)
+    direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+    direction *= np.sign(direction[np.argmax(np.abs(direction))])
+    along = (centred @ direction).reshape(len(own), size)
+    order = np.lexsort((along, np.broadcast_to(part.kinds, along.shape)), axis=1)
+    # Members of a kind go to the places of that kind.
+    places = np.argsort(part.kinds, kind="stable")
+    placed = np.empty_like(order)
+    placed[:, places] = order
+    return np.take_along_axis(part.members, placed, axis=1)
+
+
+def match_members(points: Points, part: HouseholdClass, labels: Labels) -> Members:
+    """Let the members of each household stand at the places of its group that they are nearest to, all together.
+
+    Parameters
+    ----------
+    points : array of float
+        All records as vectors.
+    part : HouseholdClass
+        The households with their members in some order.
+    labels : array of int
+        The group of each household, 0 to g−1.
+    """
+    size = part.members.shape[1]
+    members, best = part.members, np.inf
+    if size == 1 or not points.shape[1]:
+        return members
+    sizes = np.bincount(labels)
+    order = np.argsort(labels, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    chunk = max(1, MOST_DISTANCES // (size * max(size, points.shape[1])))
+    for _ in range(MOST_TURNS):
+        # Place by place, so that no copy of all points is made.
+        means = np.stack(
+            [np.add.reduceat(points[members[order, place]], starts) / sizes[:, None] for place in range(size)], axis=1
+        )
+        moved, cost = np.empty_like(members), 0.0
+        for begin in range(0, len(members), chunk):
+            span = slice(begin, begin + chunk)
+            goes, loss = _assign(means[labels[span]], points[members[span]], part.kinds)
+            moved[span] = np.take_along_axis(members[span], goes, axis=1)
+            cost += loss
+        if not cost < best * (1.0 - LEAST_GAIN):
+            break
+        members, best = moved, cost
+    return members
+
+
+def _assign(means: Points, points: Points, kinds: Labels) -> tuple[Labels, float]:
+    """For each household which member stands at each place so that squared distances are least, and their sum."""
+    size = points.shape[1]
+    squares = np.sum(means**2, axis=2)[:, :, None] + np.sum(points**2, axis=2)[:, None, :]
+    squares -= 2.0 * np.einsum("hpw,hmw->hpm", means, points, optimize=True)
+    if size <= FEW_MEMBERS:
+        orders = np.array([one for one in permutations(range(size)) if (kinds[list(one)] == kinds).all()])
+        costs = squares[:, np.arange(size), orders].sum(axis=2)
+        best = np.argmin(costs, axis=1)
+        return orders[best], float(costs[np.arange(len(best)), best].sum())
+    squares[:, kinds[:, None] != kinds[None, :]] = np.inf
+    goes = np.empty(squares.shape[:2], np.int64)
+    cost = 0.0
+    for household, own in enumerate(squares):
+        places, chosen = linear_sum_assignment(own)
+        goes[household] = chosen
+        cost += float(own[places, chosen].sum())
+    return goes, cost
