@@ -68,8 +68,12 @@ def slack_of(value: Floats, level: Floats, decimals: int | None) -> Floats:
     decimals : int, optional
         Digits behind the decimal point of the values, if they are decimal.
     """
-    slack = np.minimum(LEVEL * np.maximum(1.0, np.abs(np.nan_to_num(value))), level / 2)
-    return slack if decimals is None else np.minimum(slack, 0.5 * 10.0**-decimals)
+    size = np.abs(np.nan_to_num(value))
+    slack = np.minimum(LEVEL * np.maximum(1.0, size), level / 2)
+    if decimals is None:
+        return slack
+    # Half a unit, which a level between two units may miss, and the last digits of the numbers that are compared.
+    return np.minimum(slack, 0.5 * 10.0**-decimals + 4 * np.finfo(np.float64).eps * (size + level))
 
 
 def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:

@@ -103,7 +103,7 @@ class Watch:
             short, down, up = find_short(self._insiders, insider, fresh, self._most, strict=self._strict)
             if short.any():
                 if not self._partial:
-                    raise PromiseNotKept(self._explain_hopeless())
+                    raise PromiseNotKept(self._explain_hopeless((insider, fresh.only(short))))
                 self.lost.setdefault(insider, set()).update(fresh.cells[short].tolist())
             fresh, down, up = fresh.only(~short), down[~short], up[~short]
             self._asked.update((insider, cell) for cell in fresh.cells.tolist())
@@ -112,9 +112,10 @@ class Watch:
                 views.append(View(self._insiders.known[insider], *self._with_unit(fresh), down, up))
         return add_views(problem, views, strict=self._strict) if views else problem
 
-    def _explain_hopeless(self) -> str:
+    def _explain_hopeless(self, first: tuple[int, Asked]) -> str:
         """The refusal of a table in which something cannot be kept from insiders, whatever is suppressed."""
-        found = self.find(self._most)
+        # Together with other cells the first may come out as just reached.
+        found = self.find(self._most) or [first]
         name, known = self._table.name, self._insiders.known
         pairs = [
             f"{name(int(asked.cells[0]))} from the sole contributor to {name(int(known[one][0]))}"
