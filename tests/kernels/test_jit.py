@@ -115,7 +115,34 @@ def test_where_the_package_cannot_be_written_the_cache_is_in_the_home_of_the_use
         assert Path(found[0]).is_relative_to(tmp_path / home)
         assert list(Path(found[0]).glob("*.nbi"))
     else:
-        assert found[0] == "None"
+        # It is looked for beside the sources, where there is nothing.
+        assert Path(found[0]) == package / "kernels" / "__pycache__"
+        assert found[1] == "1"
+
+
+@pytest.mark.parametrize("home", ["a folder", "no folder"])
+def test_what_was_compiled_ahead_is_found_by_users_who_cannot_write_there(tmp_path: Path, home: str) -> None:
+    package = tmp_path / "package" / "discreet"
+    shutil.copytree(FOLDER.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "no folder").write_text("")
+    # To root every folder can be written to: here none can once it has kernels.
+    refuse = """
+import os, tempfile
+usual = tempfile.TemporaryFile
+def refuse(*args, dir=None, **kws):
+    if "package" in str(dir):
+        raise PermissionError(13, "no")
+    return usual(*args, dir=dir, **kws)
+tempfile.TemporaryFile = refuse
+"""
+    env = {"PYTHONPATH": str(package.parent), "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / home)}
+    misses = []
+    for begin in ("", refuse):
+        line = [sys.executable, "-B", "-c", begin + SEEDED]
+        told = subprocess.run(line, env=env, check=True, capture_output=True, text=True).stdout.rsplit(maxsplit=1)
+        misses.append(int(told[1]))
+    assert misses == [1, 0]
+    assert list((package / "kernels" / "__pycache__").glob("random.seeded*.nbi"))
 
 
 def _helpers(path: Path) -> set[str]:

@@ -55,6 +55,10 @@ class Levels:
     strict: bool
 
 
+# Half a unit of the last decimal, by which a level between two units may be missed, and a little for comparing them.
+HALF = 0.5005
+
+
 def slack_of(value: Floats, level: Floats, decimals: int | None) -> Floats:
     """By how much a level may be missed and still counts as reached: what rounding explains, and nothing else.
 
@@ -68,12 +72,8 @@ def slack_of(value: Floats, level: Floats, decimals: int | None) -> Floats:
     decimals : int, optional
         Digits behind the decimal point of the values, if they are decimal.
     """
-    size = np.abs(np.nan_to_num(value))
-    slack = np.minimum(LEVEL * np.maximum(1.0, size), level / 2)
-    if decimals is None:
-        return slack
-    # Half a unit, which a level between two units may miss, and the last digits of the numbers that are compared.
-    return np.minimum(slack, 0.5 * 10.0**-decimals + 4 * np.finfo(np.float64).eps * (size + level))
+    slack = np.minimum(LEVEL * np.maximum(1.0, np.abs(np.nan_to_num(value))), level / 2)
+    return slack if decimals is None else np.minimum(slack, HALF * 10.0**-decimals)
 
 
 def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:

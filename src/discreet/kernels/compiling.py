@@ -109,8 +109,7 @@ def compiling() -> Iterator[None]:
 
 def is_compiled(kernel: Callable[..., object]) -> bool:
     """Whether a kernel has been compiled before, in this process or into its cache."""
-    cache = _cache_of(kernel)
-    return bool(getattr(kernel, "signatures", ())) or (bool(getattr(cache, "_load_index", dict)()))
+    return bool(getattr(kernel, "signatures", ())) or getattr(_cache_of(kernel), "holds_any", bool)()
 
 
 def _cache_of(kernel: Callable[..., object]) -> Any:
