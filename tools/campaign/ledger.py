@@ -36,6 +36,8 @@ FOUND = """\
 Each was mended with a test, and its seeds were tried again before they were counted.
 
 - Seed 878 of tables: a suppression hung, because an interior point method of the solver went round in circles.
+- Seed 1671 of tables: a level that lay between two units was missed by the noise of a comparison, and the refusal ended
+  in an error of its own.
 - Checkpoints: that of a search that was finished as it began was called damaged; forged ones of linear-program
   patterns, orders, groupings and searches with categories reached the search.
 """
