@@ -75,7 +75,11 @@ class _CacheFile(IndexDataCacheFile):
     def look_ahead(self, folder: Path) -> None:
         """Look also into the folder beside the sources, if the cache is elsewhere and nobody has said where."""
         self.ahead = None
-        if not numba.config.CACHE_DIR and Path(self._cache_path) != folder and (folder / self._index_name).is_file():
+        if (
+            not getattr(numba.config, "CACHE_DIR", "")
+            and Path(self._cache_path) != folder
+            and (folder / self._index_name).is_file()
+        ):
             self.ahead = copy(self)
             self.ahead._cache_path, self.ahead._index_path = str(folder), str(folder / self._index_name)
             self.ahead.ahead = None
