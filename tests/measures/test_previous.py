@@ -1,5 +1,6 @@
 """What two releases tell together, against a count by sets of respondents."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,15 @@ def test_protect_and_measure_tell_it_by_map_and_by_values(tmp_path: Path) -> Non
     assert same.measures["previous"]["exposed"] == 0
     same.write(tmp_path / "june.csv")
     assert "previous" not in (tmp_path / "june.csv.release.json").read_text()
+
+
+@pytest.mark.parametrize("promise", [None, [], {"groups": 3}, {"kind": "k-anonymity", "k": 3, "groups": [3]}])
+def test_a_record_whose_promise_is_none_is_refused(tmp_path: Path, promise: Any) -> None:
+    _, may, _ = months(tmp_path)
+    path = Path(f"{may}.release.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"promise": promise}))
+    with pytest.raises(discreet.InputError, match="promise is incomplete"):
+        read_previous(may)
 
 
 def test_the_command_takes_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

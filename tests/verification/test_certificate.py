@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import discreet
 from discreet.attack.attacker import Attacker
 from discreet.attack.levels import levels_of
 from discreet.errors import InputError, PromiseNotKept
@@ -20,7 +23,7 @@ from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.relations import build_relations
 from discreet.tabular.table import PRIMARY, SECONDARY, Table
 from discreet.verification.audit import audit
-from discreet.verification.certificate import Certificate, Certifier, Move, find_flaws, read_certificate
+from discreet.verification.certificate import Certificate, Certifier, Move, find_flaws, read_certificate, recheck
 from discreet.verification.exact_moves import common_denominator, make_exact
 from plain_attacker import Case, case, fraction, lines, protected
 
@@ -246,6 +249,15 @@ def test_a_primary_cell_without_levels_must_be_shown_to_move() -> None:
 def test_what_is_no_certificate_is_refused(content: Any) -> None:
     with pytest.raises(InputError, match="this is no certificate"):
         read_certificate(content)
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b"{", b"\xed\xa0\x80"], ids=["deep", "short", "bytes"])
+def test_a_file_that_is_no_json_is_refused_however_deep_it_goes(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "proof.json"
+    path.write_bytes(content)
+    values = pl.DataFrame({"a": ["x", "y"], "v": [3.0, 4.0]})
+    with pytest.raises(InputError, match=r"proof\.json is no JSON file"):
+        recheck(discreet.tabulate(values, by="a", value="v"), path)
 
 
 def loosened(proof: Certificate) -> Certificate:

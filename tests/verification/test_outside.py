@@ -103,7 +103,7 @@ def test_a_partial_release_does_not_pass_and_what_is_no_table_is_refused(tmp_pat
     files = suppress(table, frozen=frozen, steps=1, partial=True).write(tmp_path / "out.csv")
     verdict = discreet.verify(files["release"], promise=files["record"])
     assert "partial" in verdict.words()
-    assert "follow by subtraction alone" in verdict.words()
+    assert "follows by subtraction alone" in verdict.words()
     assert run(["verify", str(files["release"]), "--promise", str(files["record"])]) == 1
     with pytest.raises(InputError, match="no quasi-identifiers"):
         discreet.verify(files["release"], promise=files["record"], k=3)

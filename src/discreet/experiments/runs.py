@@ -96,7 +96,7 @@ class Store:
                     self._check(entry["about"], about)
                 else:
                     self.done.setdefault(key(entry["settings"]), entry["result"])
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 if isinstance(error, InputError):
                     raise
                 raise InputError(

@@ -20,6 +20,7 @@ from discreet.data.dataset import Dataset, accept
 from discreet.data.files import read_recorded, record_of
 from discreet.data.rows import read_row_map
 from discreet.errors import InputError
+from discreet.verification.promise import Promise
 
 Ints = NDArray[np.int64]
 
@@ -52,8 +53,8 @@ def read_previous(release: Any, row_map: Any = None) -> Previous | None:
     protected: tuple[str, ...] = ()
     if isinstance(release, str | Path) and (output := record_of(Path(release))):
         record = json.loads(Path(f"{release}.release.json").read_text(encoding="utf-8"))
-        promise = record.get("promise", {})
-        protected = tuple(name for names in (*promise.get("groups", []), promise.get("by", [])) for name in names)
+        promise = record.get("promise")
+        protected = tuple(Promise.from_dict(promise if isinstance(promise, dict) else {}).columns())
         release = read_recorded(Path(release), output)
     return Previous(accept(release, "the previous release"), protected, row_map)
 

@@ -179,7 +179,7 @@ def recheck(
     check_readable(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{path.name} is no JSON file; audit the table with --certificate to make one") from None
     proof = read_certificate(content)
     wrong = [f"{held.name(int(cell))} is unsafe and published" for cell in np.flatnonzero(bare)]

@@ -157,7 +157,8 @@ def check_publication(path: Path, record: Mapping[str, Any], by: Any = None) -> 
             faults.append(f"{count(len(missed), 'sum')} of published values do not add up: {itemize(missed)}")
         if eliminated:
             names = itemize([table.name(int(cell)) for cell in np.sort(follow)])
-            faults.append(f"{count(eliminated, 'suppressed cell')} follow by subtraction alone: {names}")
+            verb = "follows" if eliminated == 1 else "follow"
+            faults.append(f"{count(eliminated, 'suppressed cell')} {verb} by subtraction alone: {names}")
     promise = record.get("promise")
     said = TablePromise(promise if isinstance(promise, Mapping) else {})
     return TableVerification(said, frame.height, int(hidden.sum()), tuple(faults), sums, eliminated, tuple(notes))
