@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,32 @@ ROOT = Path(__file__).resolve().parents[1]
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a search for which a test says neither time nor steps end soon."""
     monkeypatch.setattr("discreet.running.DEFAULT_SECONDS", 0.1)
+
+
+def leave_out(package: str, what: str) -> None:
+    """Skip a test whose Debian package is missing; fail it where all are to be there (continuous integration)."""
+    reason = f"{what} is not here; Debian has it as {package}"
+    if os.environ.get("DISCREET_SYSTEM_PACKAGES") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Path:
+    """The browser in which tests open what we draw."""
+    found = shutil.which("chromium")
+    if found is None:
+        leave_out("chromium", "the browser Chromium")
+    return Path(str(found))
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Path:
+    """The folder of PostgreSQL's own programs (initdb, pg_ctl)."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        leave_out("postgresql", "the database server PostgreSQL")
+    return found[-1].parent
 
 
 @pytest.fixture
