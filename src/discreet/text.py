@@ -1,5 +1,6 @@
-"""Text laid out for people, a title in the margin and wrapped lines beside it, or as JSON; names may hold anything."""
+"""Text laid out for people, a title in the margin and wrapped lines beside it, as JSON or HTML; names may hold anything."""
 
+import html
 import json
 import re
 import textwrap
@@ -38,6 +39,25 @@ def entry(title: str, text: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def as_html(summary: str) -> str:
+    """A summary, its title and its entries, as a table of HTML without a script: what notebooks show."""
+    title, *lines = summary.splitlines()
+    rows: list[tuple[str, str]] = []
+    for line in filter(None, lines):
+        name, text = line[:MARGIN].strip(), line[MARGIN:].strip()
+        if name or not rows:
+            rows.append((name, text))
+        else:
+            rows[-1] = rows[-1][0], f"{rows[-1][1]}\n{text}"
+    body = "".join(
+        f'<tr><th scope="row" style="text-align:left;vertical-align:top">{html.escape(name)}</th>'
+        f'<td style="text-align:left;white-space:pre-line">{html.escape(text)}</td></tr>'
+        for name, text in rows
+    )
+    caption = f'<caption style="caption-side:top;text-align:left">{html.escape(printable(title))}</caption>'
+    return f'<table style="max-width:60em">{caption}<tbody>{body}</tbody></table>'
 
 
 def duration(seconds: float) -> str:
