@@ -29,7 +29,7 @@ METHODS = """By name, with `method=` and `params=`. [Methods](methods.md), [Grou
 """
 # In the order of the walk.
 VERBS = [
-    "inspect", "plan", "protect", "refine", "group", "partition", "measure", "verify",
+    "inspect", "plan", "protect", "refine", "group", "partition", "measure", "verify", "report",
     "tabulate", "primary", "link", "suppress", "audit", "list_methods", "list_examples",
 ]  # fmt: skip
 RESULTS = [

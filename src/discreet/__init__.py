@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.microdata.partition import partition
     from discreet.microdata.protect import plan, protect
     from discreet.microdata.refine import refine
+    from discreet.release.reports.report import report
     from discreet.tables.primary import primary
     from discreet.tables.suppress import suppress
     from discreet.tables.tabulate import link, tabulate
@@ -38,6 +39,7 @@ _VERBS = {
     "primary": "discreet.tables.primary",
     "protect": "discreet.microdata.protect",
     "refine": "discreet.microdata.refine",
+    "report": "discreet.release.reports.report",
     "suppress": "discreet.tables.suppress",
     "tabulate": "discreet.tables.tabulate",
     "verify": "discreet.verification.verify",
@@ -60,6 +62,7 @@ __all__ = [
     "primary",
     "protect",
     "refine",
+    "report",
     "suppress",
     "tabulate",
     "verify",

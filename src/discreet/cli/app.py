@@ -20,6 +20,7 @@ from discreet.cli.inspection import inspect, measure, verify
 from discreet.cli.methods import compile_, methods
 from discreet.cli.printing import show, show_json, silence, tell
 from discreet.cli.protect import protect, refine
+from discreet.cli.report import report
 from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import audit, suppress
 from discreet.cli.tables import link, primary, tabulate
@@ -65,6 +66,7 @@ WALK: dict[str, list[tuple[Any, str]]] = {
         (verify, "discreet verify release.csv --promise release.csv.release.json"),
         (measure, "discreet measure survey.csv release.csv --config survey.toml --row-map map.csv"),
         (refine, "discreet refine survey.csv old.csv --config survey.toml --k 5 --key id -o release.csv"),
+        (report, "discreet report release.csv --original survey.csv --row-map map.csv"),
         (group, "discreet group companies.csv --config companies.toml --k 5 -o grouping.toml"),
     ],
     "Tables": [

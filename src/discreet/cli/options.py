@@ -459,6 +459,32 @@ class LinkageOptions(Options):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class ReportOptions(Options):
+    """The reports of a release.
+
+    Parameters
+    ----------
+    report
+        Also write OUTPUT.report.html, which may be published, and OUTPUT.internal.html, which is internal: the two
+        reports of the release. Needs the extra `report`.
+    sign_off
+        A TOML file with what those who decide have said (recipient, purpose, five_safes, reviewer, decision,
+        review_date), for the evidence and the internal report.
+    """
+
+    report: bool = False
+    sign_off: Path | None = None
+
+    def check(self) -> None:
+        """Refuse a sign-off that cannot be read before the work begins."""
+        if self.sign_off is not None:
+            from discreet.release.reports.sign_off import read_sign_off
+
+            read_sign_off(self.sign_off)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Console(Options):
     """What a command replaces and prints.
 
@@ -524,3 +550,4 @@ PROMISES = PromiseOptions()
 KINDS = KindOptions()
 SURVEY = SurveyOptions()
 HOUSEHOLDS = HouseholdOptions()
+REPORTS = ReportOptions()

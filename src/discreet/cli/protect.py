@@ -14,6 +14,7 @@ from discreet.cli.options import (
     DETECT,
     HOUSEHOLDS,
     PREVIOUS,
+    REPORTS,
     SEARCH,
     SURVEY,
     ColumnOptions,
@@ -24,6 +25,7 @@ from discreet.cli.options import (
     Params,
     PreviousOptions,
     Reading,
+    ReportOptions,
     SearchFlags,
     SurveyOptions,
     documented_by,
@@ -59,6 +61,7 @@ def protect(
     order: Literal["sorted", "kept"] | None = None,
     row_map: Path | None = None,
     evidence: Path | None = None,
+    reports: ReportOptions = REPORTS,
     dry_run: bool = False,
     console: Console = CONSOLE,
     reading: Reading = DETECT,
@@ -122,12 +125,13 @@ def protect(
     if dry_run:
         from discreet.cli.progress import Reporter
 
-        _refuse_early(output, read, row_map=row_map, evidence=evidence, console=console)
+        _refuse_early(output, read, row_map=row_map, evidence=evidence, reports=reports, console=console)
         with Reporter(quiet=console.quiet) as report:
             found = plan(reading.read(data, config=search.config), progress=report, **given)
         show_json(found.as_dict()) if console.json else show(found.summary())
         return 0
-    return _publish(make, output, read, order=order, row_map=row_map, evidence=evidence, console=console)
+    files: dict[str, Any] = {"row_map": row_map, "evidence": evidence, "reports": reports}
+    return _publish(make, output, read, order=order, console=console, **files)
 
 
 @documented_by(refine_verb)
@@ -150,6 +154,7 @@ def refine(
     order: Literal["sorted", "kept"] | None = None,
     new_row_map: Path | None = None,
     evidence: Path | None = None,
+    reports: ReportOptions = REPORTS,
     console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
@@ -191,7 +196,8 @@ def refine(
         "the configuration": search.config,
         "the checkpoint": search.checkpoint,
     }
-    return _publish(make, output, read, order=order, row_map=new_row_map, evidence=evidence, console=console)
+    files: dict[str, Any] = {"row_map": new_row_map, "evidence": evidence, "reports": reports}
+    return _publish(make, output, read, order=order, console=console, **files)
 
 
 def _publish(
@@ -202,17 +208,19 @@ def _publish(
     order: str | None,
     row_map: Path | None,
     evidence: Path | None,
+    reports: ReportOptions,
     console: Console,
 ) -> int:
     """Make a release and write it; what would fail at the end is refused before the work begins."""
     from discreet.cli.progress import Reporter
 
-    _refuse_early(output, read, row_map=row_map, evidence=evidence, console=console)
+    _refuse_early(output, read, row_map=row_map, evidence=evidence, reports=reports, console=console)
+    files: dict[str, Any] = {"row_map": row_map, "evidence": evidence, **vars(reports)}
     with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         release = make(report)
         report("writing", 0.0)
-        written = release.write(output, order=order, row_map=row_map, evidence=evidence, force=console.force)
+        written = release.write(output, order=order, force=console.force, **files)
     if console.json:
         show_json(written.evidence)
     if not console.quiet:
@@ -221,7 +229,13 @@ def _publish(
 
 
 def _refuse_early(
-    output: Path, read: Mapping[str, Path | None], *, row_map: Path | None, evidence: Path | None, console: Console
+    output: Path,
+    read: Mapping[str, Path | None],
+    *,
+    row_map: Path | None,
+    evidence: Path | None,
+    reports: ReportOptions,
+    console: Console,
 ) -> None:
     """Refuse what would fail at the end before the work begins."""
     from discreet.data.files import check_writable_format
@@ -229,6 +243,7 @@ def _refuse_early(
     from discreet.release.release import files_of
 
     check_writable_format(output)
-    files = files_of(output, row_map=row_map, evidence=evidence)
+    reports.check()
+    files = files_of(output, row_map=row_map, evidence=evidence, report=reports.report)
     AtomicFiles(files.values(), force=console.force)
-    spare(files.values(), dict(read))
+    spare(files.values(), {**read, "the sign-off": reports.sign_off})

@@ -206,6 +206,7 @@ def release_of(
         source,
         settings.order,
         persons,
+        (dataset, declarations),
     )
 
 

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from markupsafe import Markup
+
 from discreet.errors import InputError
 from discreet.release.atomic import AtomicFiles
 
@@ -45,9 +47,14 @@ def check_picture(path: str | Path) -> Path:
         raise InputError(
             f"{path}: a picture cannot be written as '{path.suffix}'; name it with one of {', '.join(FORMATS)}"
         )
-    if find_spec("altair") is None or find_spec("vl_convert") is None:
-        raise InputError("pictures need the extra 'report'; install it with: pip install 'discreet[report]'")
+    check_drawing("pictures")
     return path
+
+
+def check_drawing(what: str) -> None:
+    """Refuse what needs charts before the work begins, where there is no library to draw with."""
+    if find_spec("altair") is None or find_spec("vl_convert") is None:
+        raise InputError(f"{what} need the extra 'report'; install it with: pip install 'discreet[report]'")
 
 
 def save(chart: Chart, path: str | Path, *, force: bool = False) -> Path:
@@ -76,6 +83,39 @@ def save(chart: Chart, path: str | Path, *, force: bool = False) -> Path:
         if FORMATS[path.suffix.lower()] == "html":
             _defuse(files.temporary(path))
     return path
+
+
+# What a browser does without: empty outlines, and words for readers of a screen, who are told it in one sentence.
+_OUTLINE = re.compile(r'<path class="(?:back|fore)ground"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>|<rect [^>]*"transparent"/>')
+_IDLE = re.compile(
+    r' (?:aria-\w+|role|xmlns|xmlns:xlink|pointer-events)="[^"]*"| (?:opacity|stroke-width)="1"| version="1.1"'
+)
+_REFERENCE = re.compile(r'( id="|url\(#| href="#)')
+_THOUSANDTHS = re.compile(r"(\d+\.\d\d)\d+")
+
+
+def svg(chart: Chart, name: str) -> Markup:
+    """A chart to stand in a page of HTML: its colours are the page's, which follow light, dark and print.
+
+    Parameters
+    ----------
+    chart : altair.Chart
+        The chart, dressed by `styled`.
+    name : str
+        Of letters and digits, and of no other chart of the page: what a chart refers to within itself bears it.
+    """
+    import vl_convert
+
+    plain = chart.to_dict()
+    plain["config"] = plain.get("config", {}) | {"background": "transparent", "padding": 2, "aria": False}
+
+    def trim(tag: re.Match[str]) -> str:
+        if _OUTLINE.fullmatch(tag[0]):
+            return ""
+        return _THOUSANDTHS.sub(r"\1", _REFERENCE.sub(rf"\g<1>{name}-", _IDLE.sub("", tag[0])))
+
+    # Vega escapes what stands between the tags.
+    return Markup(re.sub(r"<[^>]*>", trim, vl_convert.vegalite_to_svg(plain)))
 
 
 def _defuse(page: Path) -> None:

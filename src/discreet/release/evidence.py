@@ -24,7 +24,7 @@ from discreet.verification.outside import TableVerification
 from discreet.verification.promise import Promise, Verification
 from discreet.verification.verdict import Audit
 
-EVIDENCE = "discreet/evidence/4"
+EVIDENCE = "discreet/evidence/5"
 RECORD = "discreet/release/3"
 # Of fewer records the exact loss is an equation that a member of a group can solve for the values of the others.
 FEWEST_FOR_LOSS = 1_000

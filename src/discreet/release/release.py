@@ -16,14 +16,20 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.checks import check_room
+from discreet.data.dataset import Dataset
 from discreet.data.files import check_writable_format, dialect_of, read_back, sha256, write
 from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
-from discreet.data.roles import RECODINGS
+from discreet.data.roles import RECODINGS, Declarations
 from discreet.errors import DiscreetError, InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, WriteError, spare
+from discreet.release.charts import check_drawing
 from discreet.release.evidence import record, write_json
+from discreet.release.reports.files import render_reports, report_files, write_reports
+from discreet.release.reports.sign_off import read_sign_off
+from discreet.release.reports.subject import Subject
 from discreet.release.summary import summarize_release
+from discreet.text import silent
 from discreet.verification.promise import Promise, Verification, check
 
 ORDERS = ("sorted", "kept")
@@ -92,6 +98,7 @@ class Release:
     _source: Source | None = None
     _order: str = "sorted"
     _persons: pl.Series | None = None
+    _original: tuple[Dataset, Declarations] | None = None
 
     def summary(self, written: Written | None = None) -> str:
         """The release in words: roles, groups, loss, promise, verdict, assumptions and files."""
@@ -109,6 +116,8 @@ class Release:
         order: str | None = None,
         row_map: str | Path | None = None,
         evidence: str | Path | None = None,
+        report: bool = False,
+        sign_off: str | Path | None = None,
         force: bool = False,
     ) -> Written:
         """Write the release, its publishable record and its internal evidence; verified from the bytes, or not at all.
@@ -125,13 +134,18 @@ class Release:
             An internal file that links each row of the release to its row in the input.
         evidence : path, optional
             Another place for the evidence.
+        report : bool
+            Also write the reports: `path.report.html` (publishable) and `path.internal.html` (internal).
+        sign_off : path, optional
+            A TOML file with what those who decide have said, for the evidence and the internal report.
         force : bool
             Replace files that exist already.
         """
         order = self._order if order is None else order
         if order not in ORDERS:
             raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
-        files = files_of(path, row_map=row_map, evidence=evidence)
+        files = files_of(path, row_map=row_map, evidence=evidence, report=report)
+        review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
         path = files["release"]
         if self._source is not None:
             spare(files.values(), {"the input itself": self._source.path})
@@ -155,27 +169,59 @@ class Release:
         rows = sort_order(frame) if order == "sorted" else None
         with AtomicFiles(files.values(), force=force) as atomic:
             verdict = self._write_verified(frame, rows, atomic.temporary(path), path, format_name)
-            account = self.evidence | {
-                "verification": verdict.as_dict(),
-                "output": {
-                    "file": path.name,
-                    "format": format_name,
-                    "sha256": sha256(atomic.temporary(path)),
-                    "records": frame.height,
-                    "columns": frame.columns,
-                    "order": order,
-                    "row_map": files["row map"].name if row_map else None,
-                    "dialect": _dialect(format_name, self._source),
+            account = (
+                self.evidence
+                | {
+                    "verification": verdict.as_dict(),
+                    "output": {
+                        "file": path.name,
+                        "format": format_name,
+                        "sha256": sha256(atomic.temporary(path)),
+                        "records": frame.height,
+                        "columns": frame.columns,
+                        "order": order,
+                        "row_map": files["row map"].name if row_map else None,
+                        "dialect": _dialect(format_name, self._source),
+                    }
+                    | ({"coarsened": coarsened} if coarsened else {})
+                    | ({"recoded": recoded} if recoded else {}),
                 }
-                | ({"coarsened": coarsened} if coarsened else {})
-                | ({"recoded": recoded} if recoded else {}),
-            }
+                | review
+            )
             write_json(record(account), atomic.temporary(files["record"]))
             write_json(account, atomic.temporary(files["evidence"]))
             if row_map:
                 target = atomic.temporary(files["row map"])
                 _write(row_map_frame(rows, frame.height), target, files["row map"], map_format, None)
+            if report:
+                for kind, page in render_reports(self._subject(path.name, account), silent).items():
+                    atomic.temporary(files[kind]).write_text(page, encoding="utf-8")
         return Written(files, account, verdict)
+
+    def report(self, path: str | Path, *, internal: bool = False, force: bool = False) -> Path:
+        """Write a report of the release: the public one, or the internal one; an HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        internal : bool
+            Whether to write the report for those who decide, which must not be published.
+        force : bool
+            Replace a file that exists already.
+        """
+        check_drawing("reports")
+        kind = "internal report" if internal else "report"
+        name = Path(path).name.removesuffix(".html").removesuffix(".report").removesuffix(".internal")
+        return write_reports(self._subject(name, self.evidence), {kind: Path(path)}, force=force, tell=silent)[kind]
+
+    def _subject(self, name: str, account: Mapping[str, Any]) -> Subject:
+        """The release as its reports look at it."""
+        if self._original is None:
+            raise InputError("this release does not know its original; use the report verb on the files")
+        original, declared = self._original
+        released = replace(original, frame=self._frame)
+        return Subject(name, account, released, declared, self.promise, original, np.arange(self._frame.height))
 
     def _write_verified(
         self, frame: pl.DataFrame, rows: NDArray[np.int64] | None, path: Path, target: Path, format_name: str
@@ -206,18 +252,28 @@ class Release:
 
 
 def files_of(
-    path: str | Path, *, row_map: str | Path | None = None, evidence: str | Path | None = None
+    path: str | Path,
+    *,
+    row_map: str | Path | None = None,
+    evidence: str | Path | None = None,
+    report: bool = False,
 ) -> dict[str, Path]:
-    """The files that a release consists of, by what they are."""
+    """The files that a release consists of, by what they are; refused if there is no library to draw a report with."""
+    if report:
+        check_drawing("reports")
     for name, value in (("path", path), ("row_map", row_map), ("evidence", evidence)):
         if value is not None and (not isinstance(value, str | Path) or not Path(value).name):
             raise InputError(f"{name} must be the path of a file")
     path = Path(path)
-    return {
-        "release": path,
-        "record": path.with_name(path.name + ".release.json"),
-        "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
-    } | ({"row map": Path(row_map)} if row_map else {})
+    return (
+        {
+            "release": path,
+            "record": path.with_name(path.name + ".release.json"),
+            "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
+        }
+        | ({"row map": Path(row_map)} if row_map else {})
+        | (report_files(path) if report else {})
+    )
 
 
 def _describe_recoding(how: Mapping[str, Any]) -> str:

@@ -19,6 +19,8 @@ _FILES = {
     "record": "publishable: promise, method",
     "evidence": "internal: keep it, do not publish",
     "row map": "internal: keep it, do not publish",
+    "report": "publishable: for those who use the data",
+    "internal report": "internal: for those who decide",
 }
 
 

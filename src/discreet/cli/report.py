@@ -1,0 +1,80 @@
+"""`discreet report`: the two reports of a release that was written before, or by another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.cli.options import (
+    CONSOLE,
+    DETECT,
+    TYPES,
+    Columns,
+    Console,
+    Reading,
+    TypeOptions,
+    documented_by,
+)
+from discreet.cli.printing import show, show_json
+from discreet.release.reports.report import report as report_verb
+
+
+@documented_by(report_verb)
+def report(
+    release: Path,
+    /,
+    *,
+    original: Path | None = None,
+    row_map: Path | None = None,
+    key: str | None = None,
+    evidence: Path | None = None,
+    sign_off: Path | None = None,
+    quasi: Columns = None,
+    confidential: Columns = None,
+    types: TypeOptions = TYPES,
+    config: Path | None = None,
+    output: Path | None = None,
+    console: Console = CONSOLE,
+    reading: Reading = DETECT,
+) -> int:
+    """Command.
+
+    Parameters
+    ----------
+    evidence
+        The evidence of the release; by default the file RELEASE.evidence.json beside it, if it is there.
+    output
+        Another name than that of the release, for the files to be named after.
+    ordinal
+        Columns whose values are ordered categories, as 'size=small<medium<large'.
+    json
+        Print the names of the files as JSON.
+    """
+    from discreet.cli.progress import Reporter
+    from discreet.release.reports.files import check_free, report_files
+
+    files = report_files(release if output is None else output)
+    read = {"the release": release, "the original": original, "the row map": row_map, "the evidence": evidence}
+    check_free(files, {**read, "the sign-off": sign_off, "the configuration": config}, force=console.force)
+    with Reporter(quiet=console.quiet) as reporter:
+        reporter("reading", 0.0)
+        written = report_verb(
+            release,
+            original=None if original is None else reading.read(original, beside=release, config=config),
+            key=key,
+            row_map=row_map,
+            evidence=evidence,
+            sign_off=sign_off,
+            quasi=quasi,
+            confidential=confidential,
+            config=config,
+            output=output,
+            force=console.force,
+            progress=reporter,
+            **types.given(),
+        )
+    if console.json:
+        show_json({name: str(path) for name, path in written.items()})
+    elif not console.quiet:
+        show(f"Files       {written['report']}  publishable: for those who use the data")
+        show(f"            {written['internal report']}  internal: for those who decide")
+    return 0

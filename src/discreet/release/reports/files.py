@@ -1,0 +1,184 @@
+"""Reports from files and to files: a release with what stands beside it is read, and both reports appear or none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.columns import as_names, resolve
+from discreet.configuration import Config, load
+from discreet.data.dataset import Dataset, accept
+from discreet.data.files import read_recorded, sha256
+from discreet.data.roles import Declarations
+from discreet.errors import InputError
+from discreet.measures.pair import align
+from discreet.release.atomic import AtomicFiles, spare
+from discreet.release.evidence import evidence as account_of
+from discreet.release.reports.internal import internal_page
+from discreet.release.reports.look import look
+from discreet.release.reports.public import public_page
+from discreet.release.reports.sign_off import read_sign_off
+from discreet.release.reports.subject import Subject
+from discreet.verification.promise import Promise
+
+
+def report_files(release: Path) -> dict[str, Path]:
+    """The reports of a release, by what they are."""
+    return {
+        "report": release.with_name(release.name + ".report.html"),
+        "internal report": release.with_name(release.name + ".internal.html"),
+    }
+
+
+def render_reports(subject: Subject, tell: Callable[[str, float], None]) -> dict[str, str]:
+    """The text of both reports; the data is looked at once."""
+    looked = look(subject, tell)
+    return {
+        "report": public_page(subject, looked).render(),
+        "internal report": internal_page(subject, looked).render(),
+    }
+
+
+def write_reports(
+    subject: Subject, files: Mapping[str, Path], *, force: bool, tell: Callable[[str, float], None]
+) -> dict[str, Path]:
+    """Write both reports, or one of them; whole or not at all."""
+    with AtomicFiles(files.values(), force=force) as atomic:
+        pages = render_reports(subject, tell)
+        for kind, path in files.items():
+            atomic.temporary(path).write_text(pages[kind], encoding="utf-8")
+    return dict(files)
+
+
+def read_subject(
+    release: Path,
+    *,
+    original: Any,
+    key: str | None,
+    row_map: Any,
+    evidence: Path | None,
+    sign_off: str | Path | None,
+    roles: Mapping[str, Any],
+    types: Mapping[str, Any],
+    config: str | Path | None,
+    tell: Callable[[str, float], None],
+) -> Subject:
+    """Read a release of microdata, whoever made it, with what is known of it."""
+    tell("reading", 0.0)
+    said = load(config)
+    record = _read_json(_beside(release, ".release.json"), "a record of a release")
+    account = _find_evidence(release, evidence)
+    known = account or record or {}
+    output = known.get("output") or {}
+    absent = {}
+    source = read_recorded(release, output) if output else release
+    released = accept(source, "the release", **({} if output else said.reading))
+    if record and record["output"].get("sha256") != sha256(release):
+        raise InputError(
+            f"{release}: this is not the file that {release.name}.release.json was written for (its SHA-256 differs); "
+            "take the file and its record from the same place"
+        )
+    promise = Promise.from_dict(known["promise"]) if known.get("promise") else None
+    before = None if original is None else accept(original, "the original", **said.reading)
+    declared = _declare(released, before, known, promise, said, roles, types)
+    rows = None
+    if before is None:
+        absent["original"] = "the original was not given (--original)"
+    else:
+        try:
+            rows, _ = align(before, released, declared.names("quasi"), key=key, row_map=row_map)
+        except InputError:
+            if key is not None or row_map is not None:
+                raise
+            before = None
+            absent["rows"] = "the rows of the release cannot be brought beside the original without --row-map or --key"
+    if not account:
+        absent["evidence"] = "the evidence of the release is not at hand (--evidence)"
+    if not record and not account:
+        absent["record"] = "the release came without a record of what it promises"
+    review = None if sign_off is None else read_sign_off(sign_off)
+    whole = dict(account or _unknown(record or {}, released)) | ({} if review is None else {"review": review})
+    return Subject(release.name, whole, released, declared, promise, before, rows, absent)
+
+
+def _beside(release: Path, suffix: str) -> Path | None:
+    path = release.with_name(release.name + suffix)
+    return path if path.exists() else None
+
+
+def _find_evidence(release: Path, named: Path | None) -> dict[str, Any] | None:
+    """The evidence that was named, or the one beside the release if it speaks of this very file."""
+    found = _read_json(named or _beside(release, ".evidence.json"), "the evidence of a release")
+    if found is None:
+        return None
+    fits = (found.get("output") or {}).get("sha256") == sha256(release)
+    if not fits and named is not None:
+        raise InputError(f"{named}: this is the evidence of another file than {release.name} (its SHA-256 differs)")
+    return found if fits else None
+
+
+def _read_json(path: Path | None, what: str) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, RecursionError):
+        raise InputError(f"{path}: not {what} (cannot be read as JSON)") from None
+    if not isinstance(content, dict) or "promise" not in content or not isinstance(content.get("output"), dict):
+        raise InputError(f"{path}: not {what}")
+    return content
+
+
+def _unknown(record: Mapping[str, Any], released: Dataset) -> dict[str, Any]:
+    """The account of a release of which only the record is known, or nothing."""
+    found = account_of("microdata", parameters={}, measures={}, given={}, notes=[])
+    found |= {name: record[name] for name in ("version", "promise", "output") if name in record}
+    return found | {"search": {"method": record["method"]} if record else None, "records": released.frame.height}
+
+
+def _declare(
+    released: Dataset,
+    before: Dataset | None,
+    known: Mapping[str, Any],
+    promise: Promise | None,
+    said: Config,
+    roles: Mapping[str, Any],
+    types: Mapping[str, Any],
+) -> Declarations:
+    """What the columns are: as the call says, else the configuration, else evidence or record; the rest is held."""
+    names = [*released.frame.columns]
+    if before is not None:
+        names = [*before.frame.columns, *(name for name in names if name not in before.frame.columns)]
+    columns: dict[str, Mapping[str, Any]] = known.get("parameters", {}).get("columns", {})
+    details = {name: _detail(how) | said.details.get(name, {}) for name, how in columns.items() if name in names}
+    details |= {name: how for name, how in said.details.items() if name not in details and name in names}
+    quasi = as_names("quasi", roles.get("quasi")) or list(said.roles.get("quasi", []))
+    if not quasi and promise is not None:
+        quasi = [name for group in promise.groups for name in group]
+    if not quasi:
+        raise InputError("name the quasi-identifiers (--quasi): neither record nor evidence says what they are")
+    by = [] if promise is None else list(promise.by)
+    dropped = [name for name in names if name not in released.frame.columns]
+    held = as_names("confidential", roles.get("confidential"))
+    settled: dict[str, Any] = {"quasi": quasi, "by": by, "ignore": dropped, "confidential": [*held, "rest"]}
+    if set(quasi) & {"all", "rest"}:
+        settled["confidential"] = held
+    kept = Config(details=details, values=said.values)
+    return resolve(names, kept, hint=released.hint, **settled, **types)
+
+
+def _detail(how: Mapping[str, Any]) -> dict[str, Any]:
+    """What evidence says of a column, as a declaration says it."""
+    known = {"kind": how.get("type"), "order": tuple(how["order"]) if "order" in how else None}
+    known |= {name: how.get(name) for name in ("aggregate", "digits")}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def check_free(files: Mapping[str, Path], read: Mapping[str, Path | None], *, force: bool) -> None:
+    """Refuse files that are there already, or that were read, before the work begins."""
+    AtomicFiles(files.values(), force=force)
+    spare(files.values(), dict(read))

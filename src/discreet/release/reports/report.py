@@ -1,0 +1,111 @@
+"""The public verb `report`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Unpack
+
+from discreet.columns import Names, TypeKeywords, sort_keywords, takes
+from discreet.listening import shows_progress
+from discreet.text import silent
+
+
+@shows_progress
+@takes(TypeKeywords)
+def report(
+    release: str | Path,
+    *,
+    original: Any = None,
+    key: str | None = None,
+    row_map: Any = None,
+    evidence: str | Path | None = None,
+    sign_off: str | Path | None = None,
+    quasi: Names = None,
+    confidential: Names = None,
+    config: str | Path | None = None,
+    output: str | Path | None = None,
+    force: bool = False,
+    progress: Callable[[str, float], None] | None = None,
+    **keywords: Unpack[TypeKeywords],
+) -> dict[str, Path]:
+    """Write the two reports of a release, whoever made it: one that goes out with the data, and one for the office.
+
+    `RELEASE.report.html` may be published; `RELEASE.internal.html` is for those who decide. Each is one file that opens
+    in any browser without a network. What cannot be told, because the original, the evidence or the row map is not
+    there, is left out, and the report says so. No value of a respondent is in either.
+
+    Parameters
+    ----------
+    release : path
+        The released file, whoever made it.
+    original : path or frame
+        The microdata before protection: for risks before and after, and what has changed.
+    key : str
+        A column in both files that names each record, to align them by.
+    row_map : path
+        The row map of the release, to align the files by.
+    evidence : path
+        The evidence of the release; by default the file `RELEASE.evidence.json` beside it, if it is there.
+    sign_off : path
+        A TOML file with what those who decide have said: recipient, purpose, reviewer, decision, review_date, and a
+        table five_safes. Without it the internal report has blank fields to fill in by hand.
+    quasi : list of str
+        The quasi-identifiers, where neither record nor evidence says them.
+    confidential : list of str
+        Confidential columns of the release. Whatever is released and is not a quasi-identifier counts as confidential.
+    numeric : list of str
+        Columns whose values are numbers, where the data would say otherwise.
+    nominal : list of str
+        Columns whose values are categories without order, also where they are numbers.
+    ordinal : mapping of str to list of str
+        Columns whose values are ordered categories, each with its order from lowest to highest.
+    date : mapping of str to str
+        Columns whose values are dates, each with the form they are written in; or a list of columns.
+    coarsen : mapping of str to str
+        Quasi-identifiers that the release has in a coarser form, as in `protect`.
+    config : path
+        The TOML file of the protection, for roles and types; what the call gives wins.
+    output : path
+        Another name than that of the release, for the files to be named after.
+    force : bool
+        Replace files that exist already.
+    progress : callable
+        Told the stage and how far along it is, in [0, 1].
+    **keywords
+        Types of columns: see TypeKeywords.
+
+    Returns
+    -------
+    dict of str to Path
+        The files written: `report` and `internal report`.
+
+    Examples
+    --------
+    >>> import discreet, polars as pl
+    >>> frame = pl.DataFrame({"age": [23, 24, 25, 61, 62, 66], "ill": [0, 1, 0, 1, 1, 0]})
+    >>> release = discreet.protect(frame, k=3, quasi=["age"], confidential=["ill"])
+    >>> written = release.write("release.csv")  # doctest: +SKIP
+    >>> discreet.report("release.csv")  # doctest: +SKIP
+    """
+    from discreet.release.charts import check_drawing
+    from discreet.release.reports.files import read_subject, report_files, write_reports
+
+    check_drawing("reports")
+    (types,) = sort_keywords(report, keywords, TypeKeywords)
+    tell = progress or silent
+    release = Path(release)
+    files = report_files(release if output is None else Path(output))
+    subject = read_subject(
+        release,
+        original=original,
+        key=key,
+        row_map=row_map,
+        evidence=None if evidence is None else Path(evidence),
+        sign_off=sign_off,
+        roles={"quasi": quasi, "confidential": confidential},
+        types=types,
+        config=config,
+        tell=tell,
+    )
+    return write_reports(subject, files, force=force, tell=tell)
