@@ -1,4 +1,4 @@
-"""Text laid out for people, a title in the margin and wrapped lines beside it, as JSON or HTML; names may hold anything."""
+"""Text for people, a title in the margin and wrapped lines beside it, as JSON or HTML; names may hold anything."""
 
 import html
 import json
@@ -41,23 +41,33 @@ def entry(title: str, text: str) -> list[str]:
     )
 
 
+def entries_of(summary: str) -> list[tuple[str, str]]:
+    """The entries of a summary, each with its title; lines stay as they were broken."""
+    found: list[tuple[str, str]] = []
+    for line in filter(None, summary.splitlines()[1:]):
+        title, text = line[:MARGIN].strip(), line[MARGIN:].strip()
+        if title or not found:
+            found.append((title, text))
+        else:
+            found[-1] = found[-1][0], f"{found[-1][1]}\n{text}"
+    return found
+
+
 def as_html(summary: str) -> str:
     """A summary, its title and its entries, as a table of HTML without a script: what notebooks show."""
-    title, *lines = summary.splitlines()
-    rows: list[tuple[str, str]] = []
-    for line in filter(None, lines):
-        name, text = line[:MARGIN].strip(), line[MARGIN:].strip()
-        if name or not rows:
-            rows.append((name, text))
-        else:
-            rows[-1] = rows[-1][0], f"{rows[-1][1]}\n{text}"
     body = "".join(
-        f'<tr><th scope="row" style="text-align:left;vertical-align:top">{html.escape(name)}</th>'
+        f'<tr><th scope="row" style="text-align:left;vertical-align:top">{html.escape(title)}</th>'
         f'<td style="text-align:left;white-space:pre-line">{html.escape(text)}</td></tr>'
-        for name, text in rows
+        for title, text in entries_of(summary)
     )
-    caption = f'<caption style="caption-side:top;text-align:left">{html.escape(printable(title))}</caption>'
+    heading = html.escape(printable(summary.splitlines()[0]))
+    caption = f'<caption style="caption-side:top;text-align:left">{heading}</caption>'
     return f'<table style="max-width:60em">{caption}<tbody>{body}</tbody></table>'
+
+
+def write_figure(number: float) -> str:
+    """A number for people: whole, or with two digits after the point."""
+    return f"{number:,.0f}" if number == round(number) else f"{number:,.2f}"
 
 
 def duration(seconds: float) -> str:

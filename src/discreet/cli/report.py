@@ -50,16 +50,17 @@ def report(
         Print the names of the files as JSON.
     """
     from discreet.cli.progress import Reporter
-    from discreet.release.reports.files import check_free, report_files
+    from discreet.release.reports.files import check_free, is_table, report_files
 
     files = report_files(release if output is None else output)
     read = {"the release": release, "the original": original, "the row map": row_map, "the evidence": evidence}
     check_free(files, {**read, "the sign-off": sign_off, "the configuration": config}, force=console.force)
+    table = is_table(release)
     with Reporter(quiet=console.quiet) as reporter:
         reporter("reading", 0.0)
         written = report_verb(
             release,
-            original=None if original is None else reading.read(original, beside=release, config=config),
+            original=original if original is None or table else reading.read(original, beside=release, config=config),
             key=key,
             row_map=row_map,
             evidence=evidence,

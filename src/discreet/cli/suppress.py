@@ -10,10 +10,12 @@ from cyclopts import Parameter
 from discreet.cli.options import (
     CONSOLE,
     PROTECTION,
+    REPORTS,
     SEARCH,
     Console,
     Params,
     ProtectionFlags,
+    ReportOptions,
     SearchFlags,
     documented_by,
     given_only,
@@ -47,6 +49,7 @@ def suppress(
     evidence: Path | None = None,
     mark: str = "x",
     split: bool = False,
+    reports: ReportOptions = REPORTS,
     params: Annotated[Params, Parameter(name="--param")] = None,
     meta: Path | None = None,
     console: Console = CONSOLE,
@@ -85,10 +88,11 @@ def suppress(
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.suppressed import table_files
 
-    files = table_files(output, internal=internal, certificate=certificate, evidence=evidence)
+    reports.check()
+    files = table_files(output, internal=internal, certificate=certificate, evidence=evidence, report=reports.report)
     AtomicFiles(files.values(), force=console.force)
     read = {"the table itself": table, "the configuration": search.config, "the checkpoint": search.checkpoint}
-    spare(files.values(), read)
+    spare(files.values(), {**read, "the sign-off": reports.sign_off})
     with Reporter(quiet=console.quiet) as report:
         release = suppress_verb(
             table,
@@ -98,7 +102,7 @@ def suppress(
             frozen=frozen,
             prefer=prefer,
             avoid=avoid,
-            certificate=certificate is not None,
+            certificate=certificate is not None or reports.report,
             params=params,
             meta=meta,
             progress=report,
@@ -114,6 +118,7 @@ def suppress(
             mark=mark,
             split=split,
             force=console.force,
+            **vars(reports),
         )
     if console.json:
         show_json(release.evidence)

@@ -18,7 +18,7 @@ from discreet.errors import InputError
 from discreet.grouping.charts import front_chart, operators_chart
 from discreet.release.atomic import AtomicFiles
 from discreet.release.charts import FORMATS, save
-from discreet.text import MARGIN, entry
+from discreet.text import MARGIN, as_html, entry
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,9 @@ class Grouping(Point):
     def summary(self, files: Sequence[Path] = ()) -> str:
         """The grouping in words, and where it was written to."""
         return summarize(self, files)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.summary())
 
     def __repr__(self) -> str:
         groups = f"{len(self.groups)} {'group' if len(self.groups) == 1 else 'groups'}"

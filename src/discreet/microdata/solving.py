@@ -25,6 +25,7 @@ from discreet.microdata.records import Records, records_at
 from discreet.microdata.set_partitioning.exact import lower_bound
 from discreet.plugins import name_of
 from discreet.running import CheckpointFile, describe_search, run, sign
+from discreet.text import as_html, entry
 
 BEST_METHOD = "memetic"
 # How a checkpoint that differs in a digest is described to its user.
@@ -85,6 +86,19 @@ class Partition:
     def il(self) -> float:
         """Information loss in percent: 100·SSE/SST; 0 where all records are equal."""
         return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
+
+    def summary(self) -> str:
+        """The partition in words."""
+        search, bound = self.search, self.bound
+        lines = [f"{self}", ""]
+        if search:
+            lines += entry("Method", f"{search['method']}, {search['steps']:,} steps in {search['seconds']:.1f} s")
+        if bound:
+            lines += entry("Bound", f"no partition loses less than {bound['value']:.4g} % ({bound['method']})")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.summary())
 
     def __repr__(self) -> str:
         sizes = self.sizes

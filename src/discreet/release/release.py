@@ -25,11 +25,11 @@ from discreet.errors import DiscreetError, InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, WriteError, spare
 from discreet.release.charts import check_drawing
 from discreet.release.evidence import record, write_json
-from discreet.release.reports.files import render_reports, report_files, write_reports
+from discreet.release.reports.files import released_name, render_reports, report_files, write_reports
 from discreet.release.reports.sign_off import read_sign_off
 from discreet.release.reports.subject import Subject
 from discreet.release.summary import summarize_release
-from discreet.text import silent
+from discreet.text import as_html, silent
 from discreet.verification.promise import Promise, Verification, check
 
 ORDERS = ("sorted", "kept")
@@ -105,6 +105,9 @@ class Release:
         if written is None:
             return summarize_release(self.evidence, self.promise, self.verification)
         return summarize_release(written.evidence, self.promise, written.verification, written.files)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.summary())
 
     def __repr__(self) -> str:
         return f"Release of {self._frame.height:,} records, k = {self.promise.k}, IL {self.measures['il']:.2f} %"
@@ -212,8 +215,9 @@ class Release:
         """
         check_drawing("reports")
         kind = "internal report" if internal else "report"
-        name = Path(path).name.removesuffix(".html").removesuffix(".report").removesuffix(".internal")
-        return write_reports(self._subject(name, self.evidence), {kind: Path(path)}, force=force, tell=silent)[kind]
+        return write_reports(
+            self._subject(released_name(path), self.evidence), {kind: Path(path)}, force=force, tell=silent
+        )[kind]
 
     def _subject(self, name: str, account: Mapping[str, Any]) -> Subject:
         """The release as its reports look at it."""

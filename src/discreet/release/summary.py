@@ -10,7 +10,7 @@ from discreet.data.profile import BEWARE
 from discreet.measures.choices import Choices
 from discreet.measures.words import figures, judgement
 from discreet.tabular.table import Table
-from discreet.text import MARGIN, entry
+from discreet.text import MARGIN, entry, write_figure
 from discreet.verification.promise import Promise, Verification
 from discreet.verification.verdict import Audit
 
@@ -155,6 +155,8 @@ _TABLE_FILES = {
     "evidence": "internal: keep it, do not publish",
     "internal": "internal: holds every value",
     "certificate": "internal: the proof of protection",
+    "report": "publishable: for those who use the data",
+    "internal report": "internal: for those who decide",
 }
 
 
@@ -168,11 +170,11 @@ def summarize_table(
     """The release in words; internal, since costs tell of suppressed cells."""
     measures, search = account["measures"], account["search"]
     lines = [f"{table.source}: {len(table):,} cells, {measures['primary_count']:,} unsafe", ""]
-    cost = _figure(measures["cost"])
+    cost, value = write_figure(measures["cost"]), write_figure(measures["secondary_value"])
     lines += entry(
         "Suppressed",
-        f"{measures['secondary_count']:,} further cells of value {_figure(measures['secondary_value'])}, at a cost of "
-        f"{cost} ({measures['published_share']:.2f} % of all cells stay published)",
+        f"{measures['secondary_count']:,} further cells of value {value}, at a cost of {cost} "
+        f"({measures['published_share']:.2f} % of all cells stay published)",
     )
     steps = f"{search['steps']:,} {'step' if search['steps'] == 1 else 'steps'} in {search['seconds']:.1f} s"
     lines += entry("Method", f"{search['method']}, {steps}, ended by {search['stopped']}")
@@ -182,7 +184,7 @@ def summarize_table(
     if account["bound"]:
         bound = account["bound"]
         words = "this is the optimum" if bound["gap"] == 0 else f"at most {bound['gap']:.2f} % of the cost can be saved"
-        lines += entry("Bound", f"no pattern costs less than {_figure(bound['value'])}: {words}")
+        lines += entry("Bound", f"no pattern costs less than {write_figure(bound['value'])}: {words}")
     if measures.get("changes") is not None:
         lines += entry("Previous", f"{measures['changes']:,} secondary cells differ from the previous pattern")
     if measures.get("unprotected_count") or measures.get("insider_victims"):
@@ -210,7 +212,3 @@ def _fallen(search: Mapping[str, Any]) -> float:
     earlier = [cost for step, seconds, cost in trace if (seconds if by_time else step) <= begin]
     before, after = (earlier or [trace[0][2]])[-1], trace[-1][2]
     return 100.0 * (before - after) / before if before > 0 else 0.0
-
-
-def _figure(number: float) -> str:
-    return f"{number:,.0f}" if number == round(number) else f"{number:,.2f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,17 @@ from discreet.data.dataset import as_frame
 from discreet.data.files import excel, sha256
 from discreet.errors import InputError, PromiseNotKept
 from discreet.release.atomic import AtomicFiles, spare
+from discreet.release.charts import check_drawing
 from discreet.release.evidence import table_record
+from discreet.release.reports.files import released_name, report_files, write_pages
+from discreet.release.reports.sign_off import read_sign_off
+from discreet.release.reports.tables import EXACT, TableSubject, render_table_reports
 from discreet.release.summary import summarize_table
 from discreet.tabular.files.formats import check_table_format, render
 from discreet.tabular.files.own import describe_structure
 from discreet.tabular.table import PRIMARY, Table
-from discreet.text import as_json, count
+from discreet.text import as_html, as_json, count
+from discreet.verification.audit import audit
 from discreet.verification.verdict import Audit
 
 MARK = "x"
@@ -128,6 +133,8 @@ class SuppressedTable:
         evidence: str | Path | None = None,
         mark: str = MARK,
         split: bool = False,
+        report: bool = False,
+        sign_off: str | Path | None = None,
         force: bool = False,
     ) -> dict[str, Path]:
         """Write the publishable table, its record and its evidence; verified from the bytes, or not at all.
@@ -148,6 +155,10 @@ class SuppressedTable:
         split : bool
             Write also each of several linked tables to a file of its own, named by its dimensions, as
             `STEM.region-size.csv`; the one record is for all of them.
+        report : bool
+            Also write the reports: `path.report.html` (publishable) and `path.internal.html` (internal).
+        sign_off : path, optional
+            A TOML file with what those who decide have said, for the evidence and the internal report.
         force : bool
             Replace files that exist already.
 
@@ -156,7 +167,8 @@ class SuppressedTable:
         dict
             The files, by what they are.
         """
-        files = table_files(path, internal=internal, certificate=certificate, evidence=evidence)
+        files = table_files(path, internal=internal, certificate=certificate, evidence=evidence, report=report)
+        review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
         if not mark or _numeric(mark):
             raise InputError("the mark of a suppressed cell must be a text that is no number, such as x")
         others = np.setdiff1d(self.audit.failed, self.unprotected)
@@ -171,7 +183,8 @@ class SuppressedTable:
             if self.audit.certificate is None:
                 raise InputError("no certificate was made; ask for it with certificate=True when suppressing")
             contents[files["certificate"]] = self.audit.certificate.text().encode()
-        targets = [*sheets, *contents, files["record"], files["evidence"]]
+        reports = {kind: files[kind] for kind in report_files(files["release"]) if kind in files}
+        targets = [*sheets, *contents, files["record"], files["evidence"], *reports.values()]
         for one in self.read:
             spare(targets, {f"{one.name}, a file that was read": one})
         with AtomicFiles(targets, force=force) as atomic:
@@ -185,10 +198,42 @@ class SuppressedTable:
                 described.append(_describe_file(target, atomic.temporary(target), frame))
             output = described[0] | {"row_map": None} | ({"parts": described[1:]} if split else {})
             output |= describe_structure(self.table)
-            account = self.evidence | {"output": output}
+            account = self.evidence | {"output": output} | review
             atomic.temporary(files["record"]).write_text(as_json(table_record(account)) + "\n", encoding="utf-8")
             atomic.temporary(files["evidence"]).write_text(as_json(account) + "\n", encoding="utf-8")
+            if report:
+                pages = render_table_reports(self._subject(account, files["release"].name, mark))
+                for kind, target in reports.items():
+                    atomic.temporary(target).write_text(pages[kind], encoding="utf-8")
         return files
+
+    def report(self, path: str | Path, *, internal: bool = False, mark: str = MARK, force: bool = False) -> Path:
+        """Write a report of the table: the public one, or the internal one; an HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        internal : bool
+            Whether to write the report for those who decide, which must not be published.
+        mark : str
+            What stands for a suppressed value.
+        force : bool
+            Replace a file that exists already.
+        """
+        check_drawing("reports")
+        kind = "internal report" if internal else "report"
+        subject = self._subject(self.evidence, released_name(path), mark)
+        return write_pages(lambda: render_table_reports(subject), {kind: Path(path)}, force=force)[kind]
+
+    def _subject(self, account: Mapping[str, Any], name: str, mark: str) -> TableSubject:
+        """The table as its reports look at it; what each secondary cell is there for takes a certificate."""
+        found, exact = self.audit, len(self.audit.cells) <= EXACT
+        if found.certificate is None or (exact and not found.exact):
+            again = audit(self.table, certificate=True, intervals=exact, strict=found.strict)
+            names = ("lower", "upper", "exact", "certificate")
+            found = replace(found, **{name: getattr(again, name) for name in names})
+        return TableSubject(name, account, self.table, mark, found)
 
     def _verify(self, path: Path, mark: str, cells: NDArray[np.int64]) -> None:
         """Read back what would be published: every suppressed cell is marked, and every other as it is."""
@@ -206,6 +251,9 @@ class SuppressedTable:
     def summary(self, files: Mapping[str, Path] | None = None) -> str:
         """The release in words."""
         return summarize_table(self.table, self.evidence, self.audit, files)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.summary())
 
     def __repr__(self) -> str:
         unsafe = int((self.table.status == PRIMARY).sum())
@@ -233,8 +281,11 @@ def table_files(
     internal: str | Path | None = None,
     certificate: str | Path | None = None,
     evidence: str | Path | None = None,
+    report: bool = False,
 ) -> dict[str, Path]:
     """The files of a release of a table, by what they are; names that cannot be are refused."""
+    if report:
+        check_drawing("reports")
     path = Path(path)
     if path.name.lower().endswith((".jj", ".jj.gz", ".tab")):
         raise InputError(
@@ -255,7 +306,7 @@ def table_files(
         if Path(certificate).suffix.lower() != ".json":
             raise InputError(f"{Path(certificate).name}: a certificate is written as .json; name the file so")
         files["certificate"] = Path(certificate)
-    return files
+    return files | (report_files(path) if report else {})
 
 
 def _numeric(text: str) -> bool:

@@ -14,7 +14,7 @@ from discreet.attack.levels import EXPOSED, NARROW, PROTECTED, PUBLISHED, UNJUDG
 from discreet.data.checks import itemize
 from discreet.data.dataset import as_frame
 from discreet.tabular.table import PRIMARY, SECONDARY, STATUSES, Table
-from discreet.text import count, entry
+from discreet.text import as_html, count, entry
 from discreet.verification.certificate import Certificate
 
 Floats = NDArray[np.float64]
@@ -216,6 +216,9 @@ class Audit:
         rest = len(self.certificate.moves) - exact
         words = f"{exact:,} tables that add up exactly" + (f", {rest:,} approximately" if rest else "")
         return f"{words}; checked by additions alone"
+
+    def _repr_html_(self) -> str:
+        return as_html(self.summary())
 
     def __repr__(self) -> str:
         verdict = "protected" if self.passed else f"{len(self.failed):,} not protected"

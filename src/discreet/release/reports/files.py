@@ -21,6 +21,8 @@ from discreet.release.reports.look import look
 from discreet.release.reports.public import public_page
 from discreet.release.reports.sign_off import read_sign_off
 from discreet.release.reports.subject import Subject
+from discreet.release.reports.tables import TableSubject, read_table_subject
+from discreet.verification.outside import KIND
 from discreet.verification.promise import Promise
 
 
@@ -30,6 +32,11 @@ def report_files(release: Path) -> dict[str, Path]:
         "report": release.with_name(release.name + ".report.html"),
         "internal report": release.with_name(release.name + ".internal.html"),
     }
+
+
+def released_name(report: str | Path) -> str:
+    """The release that a report is named after."""
+    return Path(report).name.removesuffix(".html").removesuffix(".report").removesuffix(".internal")
 
 
 def render_reports(subject: Subject, tell: Callable[[str, float], None]) -> dict[str, str]:
@@ -45,11 +52,37 @@ def write_reports(
     subject: Subject, files: Mapping[str, Path], *, force: bool, tell: Callable[[str, float], None]
 ) -> dict[str, Path]:
     """Write both reports, or one of them; whole or not at all."""
+    return write_pages(lambda: render_reports(subject, tell), files, force=force)
+
+
+def write_pages(render: Callable[[], Mapping[str, str]], files: Mapping[str, Path], *, force: bool) -> dict[str, Path]:
+    """Render reports and write those that are asked for; whole or not at all."""
     with AtomicFiles(files.values(), force=force) as atomic:
-        pages = render_reports(subject, tell)
+        pages = render()
         for kind, path in files.items():
             atomic.temporary(path).write_text(pages[kind], encoding="utf-8")
     return dict(files)
+
+
+def is_table(release: Path) -> bool:
+    """Whether the record beside a release says that it is a table."""
+    record = _read_json(_beside(release, ".release.json"), "a record of a release") or {}
+    promise = record.get("promise")
+    return isinstance(promise, dict) and promise.get("kind") == KIND
+
+
+def read_table(release: Path, *, original: Any, evidence: Path | None, sign_off: str | Path | None) -> TableSubject:
+    """Read a release of a table with its record, and the internal table where it is at hand."""
+    record = _read_json(_beside(release, ".release.json"), "a record of a release") or {}
+    found = _find_evidence(release, evidence)
+    if record["output"].get("sha256") != sha256(release):
+        raise _other_file(release)
+    account = found or account_of("table", parameters={}, measures={}, given={}, notes=[]) | {
+        name: record[name] for name in ("version", "promise", "output")
+    } | {"verification": {"passed": bool(record.get("verified"))}}  # fmt: skip
+    review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
+    absent = {} if found else {"evidence": "the evidence of the release is not at hand (--evidence)"}
+    return read_table_subject(release, original, dict(account) | review, absent)
 
 
 def read_subject(
@@ -76,10 +109,7 @@ def read_subject(
     source = read_recorded(release, output) if output else release
     released = accept(source, "the release", **({} if output else said.reading))
     if record and record["output"].get("sha256") != sha256(release):
-        raise InputError(
-            f"{release}: this is not the file that {release.name}.release.json was written for (its SHA-256 differs); "
-            "take the file and its record from the same place"
-        )
+        raise _other_file(release)
     promise = Promise.from_dict(known["promise"]) if known.get("promise") else None
     before = None if original is None else accept(original, "the original", **said.reading)
     declared = _declare(released, before, known, promise, said, roles, types)
@@ -101,6 +131,13 @@ def read_subject(
     review = None if sign_off is None else read_sign_off(sign_off)
     whole = dict(account or _unknown(record or {}, released)) | ({} if review is None else {"review": review})
     return Subject(release.name, whole, released, declared, promise, before, rows, absent)
+
+
+def _other_file(release: Path) -> InputError:
+    return InputError(
+        f"{release}: this is not the file that {release.name}.release.json was written for (its SHA-256 differs); "
+        "take the file and its record from the same place"
+    )
 
 
 def _beside(release: Path, suffix: str) -> Path | None:

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from discreet._version import __version__
+from discreet.text import write_figure
 
 # Nothing is fetched and nothing is run, whatever a name in the data may hold.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -115,6 +116,7 @@ def _environment() -> Environment:
     )
     environment.filters["number"] = lambda number: f"{number:,}"
     environment.filters["percent"] = write_percent
+    environment.filters["figure"] = write_figure
     return environment
 
 

@@ -40,7 +40,8 @@ def report(
     release : path
         The released file, whoever made it.
     original : path or frame
-        The microdata before protection: for risks before and after, and what has changed.
+        The microdata before protection: for risks before and after, and what has changed. Of a table the internal
+        one, with its values and levels: for the pattern and the intervals.
     key : str
         A column in both files that names each record, to align them by.
     row_map : path
@@ -89,19 +90,31 @@ def report(
     >>> discreet.report("release.csv")  # doctest: +SKIP
     """
     from discreet.release.charts import check_drawing
-    from discreet.release.reports.files import read_subject, report_files, write_reports
+    from discreet.release.reports.files import (
+        is_table,
+        read_subject,
+        read_table,
+        report_files,
+        write_pages,
+        write_reports,
+    )
+    from discreet.release.reports.tables import render_table_reports
 
     check_drawing("reports")
     (types,) = sort_keywords(report, keywords, TypeKeywords)
     tell = progress or silent
     release = Path(release)
     files = report_files(release if output is None else Path(output))
+    named = None if evidence is None else Path(evidence)
+    if is_table(release):
+        table = read_table(release, original=original, evidence=named, sign_off=sign_off)
+        return write_pages(lambda: render_table_reports(table), files, force=force)
     subject = read_subject(
         release,
         original=original,
         key=key,
         row_map=row_map,
-        evidence=None if evidence is None else Path(evidence),
+        evidence=named,
         sign_off=sign_off,
         roles={"quasi": quasi, "confidential": confidential},
         types=types,
