@@ -1,19 +1,60 @@
-"""Who listens to the progress of a verb: whoever the call names, else a bar in a notebook, else nobody."""
+"""Who listens to the progress of a verb: whoever the call names, else a bar in a notebook, else nobody.
+
+Whoever runs commands for somebody else, in another process, listens to them too: to stages and to the falling cost.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from html import escape
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 # Seconds until a bar appears, and between two drawings of it.
 PATIENCE, PAUSE = 1.0, 0.2
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Listener(Protocol):
+    """Who is told how a command gets on."""
+
+    def stage(self, name: str, fraction: float) -> None:
+        """Be told the stage and how far along it is, in [0, 1]."""
+        ...
+
+    def moment(self, steps: int, seconds: float, cost: float, bound: float | None) -> None:
+        """Be told where a search stands after an epoch: its steps, the seconds of this sitting, best cost and bound."""
+        ...
+
+
+LISTENERS: list[Listener] = []
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Tell a listener of all stages and searches within the block."""
+    LISTENERS.append(listener)
+    try:
+        yield
+    finally:
+        LISTENERS.remove(listener)
+
+
+def announce_stage(name: str, fraction: float) -> None:
+    """Tell whoever listens the stage of a command."""
+    for listener in LISTENERS:
+        listener.stage(name, fraction)
+
+
+def announce_moment(steps: int, seconds: float, cost: float, bound: float | None) -> None:
+    """Tell whoever listens where a search stands."""
+    for listener in LISTENERS:
+        listener.moment(steps, seconds, cost, bound)
 
 
 def shows_progress(verb: Callable[P, R]) -> Callable[P, R]:

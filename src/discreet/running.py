@@ -13,10 +13,11 @@ from typing import Any
 from discreet._version import __version__
 from discreet.errors import DiscreetWarning, InputError, whole
 from discreet.evolution.checkpoint import Checkpoint, CheckpointDamaged, CheckpointMismatch, Signature
-from discreet.evolution.loop import Outcome, evolve
+from discreet.evolution.loop import Listener, Outcome, evolve
 from discreet.evolution.process import Process
-from discreet.evolution.stops import MaxSeconds, MaxSteps
+from discreet.evolution.stops import MaxSeconds, MaxSteps, Moment
 from discreet.kernels.compiling import search_clock
+from discreet.listening import LISTENERS, announce_moment
 
 DEFAULT_SECONDS = 10.0
 # How long a search goes on, in seconds, when making its first answer has used up the time.
@@ -106,6 +107,7 @@ def run(
     tell: Callable[[float], None] = lambda _fraction: None,
     checkpoint: CheckpointFile | None = None,
     began: float | None = None,
+    whole: Callable[[], float] | None = None,
 ) -> Outcome:
     """Run a search until it is finished, its time or steps are over, or somebody interrupts it.
 
@@ -121,6 +123,8 @@ def run(
         Where the search is kept, and goes on from.
     began : float, optional
         What `search_clock` said before the process was made, if making it is part of the search's time.
+    whole : callable, optional
+        Gives the cost that is 100 %, for who listens to a search whose cost is told in percent.
 
     Returns
     -------
@@ -132,8 +136,9 @@ def run(
     stop = MaxSeconds(left) if options.steps is None else MaxSteps(options.steps)
     file = None if checkpoint is None else Checkpoint(checkpoint.path, checkpoint.signature)
     try:
-        listener = [lambda _moment, fraction: tell(fraction)]
-        outcome = evolve(process, stop, listeners=listener, checkpoint=file, clock=search_clock)
+        listeners: list[Listener] = [_announce(process, whole)] if LISTENERS else []
+        listeners.append(lambda _moment, fraction: tell(fraction))
+        outcome = evolve(process, stop, listeners=listeners, checkpoint=file, clock=search_clock)
     except (CheckpointMismatch, CheckpointDamaged, OSError) as error:
         if checkpoint is None:
             raise
@@ -145,6 +150,17 @@ def run(
             stacklevel=2,
         )
     return replace(outcome, seconds=search_clock() - began)
+
+
+def _announce(process: Process[object], whole: Callable[[], float] | None) -> Listener:
+    """Tell whoever listens to the process where the search stands, in percent if there is a whole."""
+    unit = 1.0 if whole is None else whole() / 100.0 or 1.0
+
+    def announce(moment: Moment, _fraction: float) -> None:
+        bound = process.bound
+        announce_moment(moment.steps, moment.seconds, moment.cost / unit, None if bound is None else bound / unit)
+
+    return announce
 
 
 def _explain(error: Exception, reasons: Mapping[str, str]) -> str:

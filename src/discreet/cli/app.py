@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from cyclopts import App, CycloptsError, Group, Parameter
@@ -17,6 +18,7 @@ from discreet.cli.convert import convert
 from discreet.cli.example import example
 from discreet.cli.group import group
 from discreet.cli.inspection import inspect, measure, verify
+from discreet.cli.jobs import jobs
 from discreet.cli.methods import compile_, methods
 from discreet.cli.printing import show, show_json, silence, tell
 from discreet.cli.protect import protect, refine
@@ -76,6 +78,9 @@ WALK: dict[str, list[tuple[Any, str]]] = {
         (suppress, "discreet suppress flagged.parquet -o public.csv"),
         (audit, "discreet audit flagged.parquet --pattern suppressed.parquet"),
         (convert, "discreet convert table.tab table.parquet"),
+    ],
+    "Long work": [
+        (jobs, "discreet jobs add protect survey.csv --config survey.toml --k 5 -o release.csv"),
     ],
     "Research": [
         (methods, "discreet methods"),
@@ -137,6 +142,22 @@ def run(arguments: Sequence[str]) -> int:
     except BaseException as error:  # a panic in a library is no Exception
         return _complain("fault", _describe_fault(error, tell_placed(began)), REFUSED, arguments)
     return status if isinstance(status, int) else 0
+
+
+@app.command(show=False)
+def work(job: Path, held: int, /) -> int:
+    """Work on a job; what `discreet jobs` starts.
+
+    Parameters
+    ----------
+    job
+        The folder of the job.
+    held
+        The handle of its lock.
+    """
+    from discreet.jobs.worker import carry_out
+
+    return carry_out(job, held, run)
 
 
 def _name_command(arguments: Sequence[str]) -> str:

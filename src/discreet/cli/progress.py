@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from discreet.cli.printing import tell
+from discreet.listening import announce_stage
 
 PATIENCE = 1.0
 
@@ -35,6 +36,7 @@ class Reporter:
 
     def __call__(self, stage: str, fraction: float) -> None:
         """Take note of a stage and how far along it is."""
+        announce_stage(stage, fraction)
         with self._lock:
             if stage == "compiling" != self._stage and not self.quiet and not sys.stderr.isatty():
                 timer = threading.Timer(PATIENCE, self._mention_compiling)

@@ -209,6 +209,15 @@ def load(path: Path, signature: Signature) -> State | None:
     return {key: value if np.ndim(value) else _scalar(value) for key, value in state.items()}
 
 
+def seconds_kept(path: Path) -> float:
+    """For how many seconds the run in a file had searched; 0 where there is none that can be read."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return float(archive["state.run.seconds"])
+    except Exception:  # damaged bytes fail in as many ways as there are readers below
+        return 0.0
+
+
 def _digest(members: Mapping[str, Any]) -> str:
     """A digest of all members: their names, types, shapes and bytes."""
     digest = hashlib.sha256()

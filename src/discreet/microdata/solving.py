@@ -217,7 +217,14 @@ def solve(
     began = search_clock()
     kept = [None if constraints is None else constraints.take(rows) for _, rows in classes]
     process = begin_parts(method, parts, settings, lambda fraction: tell("grouping", fraction), starts, kept)
-    outcome = run(process, settings, tell=lambda fraction: tell("grouping", fraction), checkpoint=file, began=began)
+    outcome = run(
+        process,
+        settings,
+        tell=lambda fraction: tell("grouping", fraction),
+        checkpoint=file,
+        began=began,
+        whole=lambda: sum(view.records.sst() for view in views),
+    )
     labels = iter(process.answer())
     tell("grouping", 1.0)
     partitions = [partition_of(view.records, _join(view.classes, labels), settings.k) for view in views]

@@ -1,0 +1,1 @@
+"""Long work made durable: request, state, progress, checkpoint and result of each job, in files of its folder."""
