@@ -129,7 +129,7 @@ def prepare(job: Job, earlier: float, may_replace: bool) -> list[str]:
 def _settle(status: int, printed: dict[str, Any], *, asked: bool, path: Path) -> tuple[str, str, str]:
     """State, code and message of a job that has ended."""
     if status in (0, PARTIAL):
-        stopped = printed.get("search", {}).get("stopped") == "interrupted"
+        stopped = (printed.get("search") or {}).get("stopped") == "interrupted"
         partial = "some unsafe cells are not protected" if status == PARTIAL else ""
         return ("stopped", "", "the best that was found until then is written") if stopped else ("done", "", partial)
     if status == INTERRUPTED and asked:
