@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.attack.levels import PROTECTED, UNJUDGED
 from discreet.data.checks import itemize
 from discreet.errors import InputError
-from discreet.release.charts import BLUE, VERMILION, styled, svg
+from discreet.release.charts import BLUE, GREY, VERMILION, styled, svg
 from discreet.release.reports.pages import Figure, Grid, Page, Section
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, Table
 from discreet.text import entries_of
@@ -273,8 +273,9 @@ def reach(found: Audit) -> list[tuple[int, float | None, float | None, float | N
 
 def _name(table: Table, cell: int) -> str:
     """A cell by its codes, or its number."""
-    codes = [one.codes[code] for one, code in zip(table.dimensions, table.codes[cell].tolist(), strict=True)]
-    return " × ".join(codes) if codes else table.name(cell)
+    if not table.dimensions:
+        return table.name(cell)
+    return " × ".join(one.codes[code] for one, code in zip(table.dimensions, table.codes[cell].tolist(), strict=True))
 
 
 def _ratio(reached: float, required: float) -> float | None:
@@ -332,7 +333,7 @@ def _reach_figure(
     )  # fmt: skip
     line = (
         alt.Chart(alt.InlineData(values=[{"at": -1}, {"at": 1}]))
-        .mark_rule(strokeDash=[4, 3], color="#888")
+        .mark_rule(strokeDash=[4, 3], color=GREY)
         .encode(x="at:Q")
     )
     drawn = styled(alt.layer(bars, line).properties(width=420, height={"step": 18}))
