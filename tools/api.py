@@ -29,7 +29,7 @@ METHODS = """By name, with `method=` and `params=`. [Methods](methods.md), [Grou
 """
 # In the order of the walk.
 VERBS = [
-    "inspect", "plan", "protect", "refine", "group", "partition", "measure", "verify", "report",
+    "inspect", "plan", "protect", "protect_large", "refine", "group", "partition", "measure", "verify", "report",
     "tabulate", "primary", "link", "suppress", "audit", "list_methods", "list_examples",
 ]  # fmt: skip
 RESULTS = [
@@ -37,6 +37,7 @@ RESULTS = [
     "discreet.microdata.planning.Plan",
     "discreet.release.release.Release",
     "discreet.grouping.result.Grouping",
+    "discreet.microdata.large.driver.LargeRelease",
     "discreet.microdata.partition.Partition",
     "discreet.measures.measure.Measures",
     "discreet.verification.promise.Promise",

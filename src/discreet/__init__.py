@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.methods import list_methods
     from discreet.microdata.partition import partition
     from discreet.microdata.protect import plan, protect
+    from discreet.microdata.protect_large import protect_large
     from discreet.microdata.refine import refine
     from discreet.release.reports.report import report
     from discreet.tables.primary import primary
@@ -38,6 +39,7 @@ _VERBS = {
     "plan": "discreet.microdata.protect",
     "primary": "discreet.tables.primary",
     "protect": "discreet.microdata.protect",
+    "protect_large": "discreet.microdata.protect_large",
     "refine": "discreet.microdata.refine",
     "report": "discreet.release.reports.report",
     "suppress": "discreet.tables.suppress",
@@ -61,6 +63,7 @@ __all__ = [
     "plan",
     "primary",
     "protect",
+    "protect_large",
     "refine",
     "report",
     "suppress",

@@ -252,7 +252,7 @@ def test_large_data_is_searched_with_less(monkeypatch: pytest.MonkeyPatch) -> No
         ({"known": ["b"]}, "known: 'b' is not among"),
         ({"choose": 9}, "choose must be at most"),
         ({"time": 0}, "time must be a positive"),
-        ({"memory": -1}, "memory must be"),
+        ({"memory": -1}, "cache must be"),
         ({"quasi": ["a0", "b"]}, "b"),
     ],
 )

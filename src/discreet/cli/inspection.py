@@ -191,6 +191,7 @@ def verify(
     kinds: KindOptions = KINDS,
     original: Path | None = None,
     row_map: Path | None = None,
+    memory: str | None = None,
     quiet: bool = False,
     json: bool = False,
     reading: Reading = DETECT,
@@ -200,9 +201,10 @@ def verify(
     Parameters
     ----------
     release
-        The released file.
+        The released file, or a folder of its parts.
     promise
-        The promise to check: the OUTPUT.release.json that was written beside the release.
+        The promise to check: the OUTPUT.release.json that was written beside the release; of a folder its release.json
+        by default.
     grouping
         Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own, as 'a,b;c' or in
         a TOML file with groups = [["a", "b"], ["c"]].
@@ -224,6 +226,7 @@ def verify(
             grouping=grouping,
             original=original,
             row_map=row_map,
+            memory=memory,
             **promises.given(),
             **kinds.given(),
         )

@@ -433,6 +433,32 @@ class ProtectionFlags(Options):
     growth: float | None = None
 
 
+@Parameter(name="*", group="Large data")
+@dataclass(frozen=True)
+class LargeOptions(Options):
+    """Where the work on data in parts, or larger than memory, is done.
+
+    Parameters
+    ----------
+    memory
+        How much memory all processes together may take, as 8GB; half of what is free by default. A file that would not
+        fit is protected in parts.
+    workers
+        For data in parts: processes that work side by side, by default one per processor as far as memory allows; the
+        release does not depend on it.
+    cluster
+        For data in parts: the address of a Dask scheduler whose workers do the work, as tls://host:8786; they must see
+        the same files.
+    block_records
+        For data in parts: about how many records are protected at once, a million by default.
+    """
+
+    memory: str | None = None
+    workers: int | None = None
+    cluster: str | None = None
+    block_records: int | None = None
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class PreviousOptions(Options):
@@ -545,7 +571,7 @@ class Reading(Options):
 
 COLUMNS, TYPES, STUDY_COLUMNS = ColumnOptions(), TypeOptions(), StudyColumns()
 SEARCH, PROTECTION, LINKAGE, CONSOLE = SearchFlags(), ProtectionFlags(), LinkageOptions(), Console()
-DETECT, PREVIOUS = Reading(), PreviousOptions()
+DETECT, PREVIOUS, LARGE = Reading(), PreviousOptions(), LargeOptions()
 PROMISES = PromiseOptions()
 KINDS = KindOptions()
 SURVEY = SurveyOptions()

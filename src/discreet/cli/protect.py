@@ -13,6 +13,7 @@ from discreet.cli.options import (
     CONSOLE,
     DETECT,
     HOUSEHOLDS,
+    LARGE,
     PREVIOUS,
     REPORTS,
     SEARCH,
@@ -21,6 +22,7 @@ from discreet.cli.options import (
     Console,
     Groups,
     HouseholdOptions,
+    LargeOptions,
     Names,
     Params,
     PreviousOptions,
@@ -63,6 +65,7 @@ def protect(
     evidence: Path | None = None,
     reports: ReportOptions = REPORTS,
     dry_run: bool = False,
+    large: LargeOptions = LARGE,
     console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
@@ -70,9 +73,12 @@ def protect(
 
     Parameters
     ----------
+    data
+        The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`. Or a folder
+        or a pattern of Parquet, CSV or Arrow files with the same columns, which need not fit into memory.
     output
         The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
-        and OUTPUT.evidence.json, which is internal.
+        and OUTPUT.evidence.json, which is internal. Of data in parts a folder to be made, with parts and release.json.
     dry_run
         Do nothing and write nothing: print the roles, the promise, whether it can be kept, and about how much memory
         and time it would take. What the run would refuse is refused here.
@@ -104,6 +110,21 @@ def protect(
         **promises.given(),
         **search.given(),
     }
+
+    from discreet.cli.large import is_large, publish_large
+
+    if is_large(data, large.memory):
+        alone: Any = {
+            "row_map": row_map,
+            "evidence": evidence,
+            "dry_run": dry_run,
+            "labels": labels,
+            **reports.given(),
+            **previous.given(),
+        }
+        return publish_large(
+            data, output, given | {"order": order}, large, alone, reading=reading.settings(), console=console
+        )
 
     def make(report: Reporter) -> Release:
         return protect_verb(

@@ -179,7 +179,7 @@ def _seem_dates(column: pl.Series) -> str:
 
 def read_attribute(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]:
     """Read a quasi-identifier by its declaration, and say what was assumed."""
-    dataset, blanked = _blank(dataset, said)
+    dataset, blanked = blank_words(dataset, said)
     column = dataset.frame[said.name]
     if column.null_count() == len(column):
         raise InputError(
@@ -211,7 +211,7 @@ def read_attribute(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]
     return attribute, assumed
 
 
-def _blank(dataset: Dataset, said: Declaration) -> tuple[Dataset, str]:
+def blank_words(dataset: Dataset, said: Declaration) -> tuple[Dataset, str]:
     """The data with one column, in which the words for missing values are missing; and how many there were."""
     column = dataset.frame[said.name]
     if not said.na:
@@ -355,8 +355,8 @@ def read_pair(original: Dataset, release: Dataset, said: Declaration) -> tuple[A
         raise InputError(
             f"{release.name}: there is no column '{name}', which {original.name} has; nothing to compare with"
         )
-    original, _ = _blank(original, said)
-    release, _ = _blank(release, said)
+    original, _ = blank_words(original, said)
+    release, _ = blank_words(release, said)
     release, note = _read_suppressed(original, release, name)
     if release.frame[name].null_count() == release.frame.height:
         # A column that was blanked altogether has no type of its own.

@@ -44,7 +44,8 @@ def group(
     start: str | None = None,
     loss_weight: float = 1.0,
     risk_weight: float = 1.0,
-    memory: int = MEGABYTES,
+    cache: int = MEGABYTES,
+    memory: int | None = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[GroupingKeywords],
 ) -> Grouping:
@@ -102,8 +103,10 @@ def group(
         generation. The same steps and seed give the same grouping.
     threads : int
         Threads to use, by default one per processor; with the same steps the grouping does not depend on it.
-    memory : int
+    cache : int
         Megabytes for what is kept of groups of columns that were met before.
+    memory : int
+        The old name of `cache`.
     progress : callable
         Told the stage and how far along it is, in [0, 1].
     **keywords
@@ -150,7 +153,7 @@ def group(
     settings = _settings(said, k=ks[0], missing=columns.get("missing"), **options)
     given = dict(params or {}) | ({} if start is None else {"start": start})
     make(method, given, "grouping")
-    room = whole("memory", memory, 0) * 1_000_000
+    room = whole("cache", cache if memory is None else memory, 0) * 1_000_000
     score = Weights(loss_weight, risk_weight)
     choices = Choices.of(linkage, settings.seed)
     tell("reading", 0.0)

@@ -155,18 +155,37 @@ def pattern_classes(
     order = np.argsort(inverse.ravel(), kind="stable")
     sizes = np.bincount(inverse.ravel(), minlength=len(distinct))
     rows = np.split(order, np.cumsum(sizes)[:-1])
-    classes = _Patterns(distinct, sizes, sizes < k, [[members] for members in rows])
+    joined = _join_words(distinct, sizes, k, names, units)
+    return [(pattern, np.sort(np.concatenate([rows[place] for place in places]))) for pattern, places in joined]
+
+
+def join_patterns(
+    patterns: NDArray[np.bool_], sizes: NDArray[np.int64], k: int, names: Sequence[str]
+) -> list[tuple[frozenset[int], NDArray[np.int64]]]:
+    """The same for patterns of which only is known how many records have each: patterns in place of records."""
+    return _join_words(_words(patterns), sizes, k, names, ("record", "records"))
+
+
+def _join_words(
+    distinct: NDArray[np.uint64], sizes: NDArray[np.int64], k: int, names: Sequence[str], units: tuple[str, str]
+) -> list[tuple[frozenset[int], NDArray[np.int64]]]:
+    """Let patterns join until each class has k; the blanks of a class, and the places of its patterns."""
+
+    def begin() -> _Patterns:
+        return _Patterns(distinct, sizes, sizes < k, [[np.array([place])] for place in range(len(distinct))])
+
+    classes = begin()
     lone = classes.settle(k, join_large=True)
     if lone is not None and sizes[sizes < k].sum() >= k:
         # Some joined a large pattern and left too few for the others: then all that are small stay together.
-        classes = _Patterns(distinct, sizes, sizes < k, [[members] for members in rows])
+        classes = begin()
         lone = classes.settle(k, join_large=False)
     if lone is not None:
-        pattern = np.flatnonzero(_bits(classes.words[lone], missing.shape[1]))
+        pattern = np.flatnonzero(_bits(classes.words[lone], len(names)))
         lacking = list(dict.fromkeys(names[int(i)] for i in pattern))
         raise InputError(_too_few(int(classes.sizes[lone]), k, lacking, units))
     return [
-        (frozenset(np.flatnonzero(_bits(words, missing.shape[1])).tolist()), np.sort(np.concatenate(members)))
+        (frozenset(np.flatnonzero(_bits(words, len(names))).tolist()), np.concatenate(members))
         for words, members in zip(classes.words, classes.rows, strict=True)
         if members is not None
     ]

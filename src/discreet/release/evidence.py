@@ -16,6 +16,7 @@ import polars as pl
 
 from discreet._version import __version__
 from discreet.data.files import format_of, sha256
+from discreet.data.files.parts import find_parts
 from discreet.data.files.source import Source
 from discreet.measures.measure import Measures
 from discreet.text import as_json
@@ -111,7 +112,9 @@ def evidence_of_verification(
     verdict: Verification | TableVerification, release: Path, promise: Path | None
 ) -> dict[str, Any]:
     """The evidence of a check of a release, by the record of its promise or by what was said."""
-    given = {"file": release.name, "format": format_of(release), "sha256": sha256(release)}
+    parts = release.is_dir()
+    one = next(iter(find_parts(release)[0])) if parts else release
+    given = {"file": release.name, "format": format_of(one), "sha256": None if parts else sha256(release)}
     return evidence(
         "verification",
         parameters={"promise": promise.name if promise else None},

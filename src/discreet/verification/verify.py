@@ -35,6 +35,7 @@ def verify(
     grouping: Any = None,
     original: Any = None,
     row_map: Any = None,
+    memory: int | str | None = None,
     **keywords: Unpack[VerifyKeywords],
 ) -> Verification | TableVerification:
     """Check that a release keeps its promise, whoever made it.
@@ -49,9 +50,9 @@ def verify(
     Parameters
     ----------
     release : path or frame
-        The released file, or a pandas, polars or Arrow frame.
+        The released file, a folder of its parts, or a pandas, polars or Arrow frame.
     promise : path, mapping or Promise, optional
-        The promise to check: the `.release.json` that was written beside the release.
+        The promise to check: the `.release.json` that was written beside the release. A folder has its own.
     quasi : list of str, optional
         Without a promise: the quasi-identifiers.
     k : int, optional
@@ -67,6 +68,8 @@ def verify(
         unless another tool has released that column.
     row_map : path or frame, optional
         The row map that was written with the release; needed with the original.
+    memory : int or str, optional
+        A file that would not fit into so much memory, as 8GB, is recounted in parts; half of what is free by default.
     person : str
         Without a promise: the column of the original that says whose a record is, where persons have several; each
         combination must have at least k persons.
@@ -95,7 +98,10 @@ def verify(
     from discreet.data.checks import check_readable
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, sha256
+    from discreet.data.files.parts import exceeds
+    from discreet.data.memory import parse_size
 
+    memory = None if memory is None else parse_size(memory)
     further, kinds = sort_keywords(verify, keywords, PromiseKeywords, KindKeywords)
     record = _table_record(promise)
     if record is not None:
@@ -109,6 +115,14 @@ def verify(
         return check_publication(Path(release), record, by)
     if promise is not None and any(one is not None for one in kinds.values()):
         raise InputError("a promise says of what type its columns are; leave out numeric, nominal, ordinal and date")
+    if isinstance(release, str | Path) and (Path(release).is_dir() or exceeds(Path(release), memory)):
+        if original is not None or row_map is not None:
+            raise InputError("of a release in parts persons cannot be counted again; leave out original and row_map")
+        if any(one is not None for one in kinds.values()):
+            raise InputError(
+                "of a release in parts types are those of its promise; leave out numeric, nominal and so on"
+            )
+        return _verify_parts(Path(release), promise, quasi, k, by, grouping, further)
     promised, output = _promise(promise, quasi, k, by, grouping, further)
     dataset = accept(read_recorded(Path(release), output) if output and isinstance(release, str | Path) else release)
     if promise is None:
@@ -119,6 +133,26 @@ def verify(
         note = f"{dataset.name} is not the very file that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
     return verdict
+
+
+def _verify_parts(
+    release: Path,
+    promise: Any,
+    quasi: str | Sequence[str] | None,
+    k: int | None,
+    by: str | Sequence[str] | None,
+    grouping: Any,
+    further: Mapping[str, Any],
+) -> Verification:
+    """Recount a release that is a folder, by its own record if nothing else is said; or a file larger than memory."""
+    from discreet.verification.folder import read_manifest, verify_folder
+
+    if release.is_dir() and not any(one is not None for one in (promise, quasi, k, by, grouping, *further.values())):
+        promise = read_manifest(release)
+    promised, output = _promise(promise, quasi, k, by, grouping, further)
+    if promise is None and promised.held:
+        raise InputError("of a release in parts l can be verified by its promise only, which says how values are read")
+    return verify_folder(release, promised, output)
 
 
 def _scales(dataset: Dataset, promise: Promise, kinds: Mapping[str, Any]) -> dict[str, Scale]:

@@ -1,0 +1,330 @@
+"""A large protection from top to bottom: look, borders, scatter, blocks, sort, seal.
+
+Each step leaves files in the work folder beside the output, and skips what is there: a run that was ended anywhere goes
+on when it is started again, and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from discreet._version import __version__
+from discreet.columns import name_identifier
+from discreet.configuration import Config, load
+from discreet.data.attributes import kind_of, read_attribute
+from discreet.data.dataset import Dataset, accept
+from discreet.data.files.parts import cut, describe_parts, find_parts, read_head
+from discreet.data.groupings import parse_groups
+from discreet.data.memory import available
+from discreet.data.profile import warn_of_revealing
+from discreet.data.roles import RECODINGS, Declarations
+from discreet.errors import InputError, whole
+from discreet.executors import Pool, open_pool
+from discreet.methods import make
+from discreet.microdata.large.blocks import PROMISE, protect_block
+from discreet.microdata.large.borders import draw_borders, load_borders
+from discreet.microdata.large.look import MOST_QUASI, draw_picture, load_picture, look
+from discreet.microdata.large.request import REQUEST, SCHEMA, Request, load_request
+from discreet.microdata.large.scatter import BLOCKS, estimate_disk, list_blocks, scatter
+from discreet.microdata.large.seal import seal
+from discreet.microdata.large.sort import RELEASE, count_parts, draw_splitters, write_part
+from discreet.microdata.large.work import Work
+from discreet.microdata.options import Settings
+from discreet.microdata.protection import declare, promise_of
+from discreet.release.summary import summarize_release
+from discreet.running import count_processors
+from discreet.verification.promise import Promise, Verification
+
+BLOCK_RECORDS = 1_000_000
+# What a worker takes beside its records, and bytes for each value of a block.
+IDLE, PER_VALUE = 400_000_000, 150
+
+Tell = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class LargeRelease:
+    """A release that was written to a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, publishable as it is: parts and `release.json`.
+    evidence : dict
+        The internal account of how it came about; it stands beside the folder.
+    promise : Promise
+        What the release keeps to.
+    verification : Verification
+        The recount of all parts.
+    """
+
+    folder: Path
+    evidence: dict[str, Any]
+    promise: Promise
+    verification: Verification
+
+    @property
+    def measures(self) -> dict[str, Any]:
+        """What was measured."""
+        return dict(self.evidence["measures"])
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """What was written."""
+        beside = self.folder.with_name(self.folder.name + ".evidence.json")
+        return {"release": self.folder, "record": self.folder / "release.json", "evidence": beside}
+
+    def summary(self) -> str:
+        """The release in words."""
+        return summarize_release(self.evidence, self.promise, self.verification, self.files)
+
+    def __repr__(self) -> str:
+        records = self.evidence["output"]["records"]
+        loss = self.measures["il"]
+        return f"Release of {records:,} records in {self.folder.name}, k = {self.promise.k}, IL {loss:.2f} %"
+
+
+def protect_parts(
+    data: str | Path,
+    output: Path,
+    columns: Mapping[str, Any],
+    search: Mapping[str, Any],
+    options: Mapping[str, Any],
+    *,
+    reading: Mapping[str, Any],
+    block_records: int,
+    workers: int | None,
+    memory: int | None,
+    cluster: str | None,
+    executor: Executor | None,
+    force: bool,
+    tell: Tell,
+) -> LargeRelease:
+    """Protect files into a folder; see `protect_large`."""
+    output = Path(output)
+    work = Work(output.with_name(output.name + ".work"))
+    _check_output(output, work, force=force)
+    work.make()
+    work.sweep()
+    request, promise, notes = _state(data, work, columns, search, options, reading, block_records)
+    folder = str(work.folder)
+    workers = _count_workers(workers, memory, request)
+    with open_pool(workers, cluster=cluster, executor=executor, shared=work.folder) as pool:
+        _agree(work, request, promise, pool)
+        pieces = [(folder, number) for number in range(len(request.pieces))]
+        pool.run(look, pieces, lambda share: tell("looking", share))
+        _check_files(request)
+        draw_picture(work, request)
+        draw_borders(work, folder)
+        if not _are_blocks_done(work):
+            work.check_room(estimate_disk(work, request))
+            pool.run(scatter, pieces, lambda share: tell("scattering", share))
+            _check_files(request)
+            list_blocks(work, folder)
+            _protect_blocks(work, folder, request, pool, tell)
+        for chunk in work.folder.glob("chunk-*.arrow"):
+            chunk.unlink()
+        draw_splitters(work, folder)
+        work.path(RELEASE).mkdir(mode=0o700, exist_ok=True)
+        parts = count_parts(work)
+        pool.run(write_part, [(folder, number) for number in range(parts)], lambda share: tell("sorting", share))
+        tell("verifying", 0.0)
+        about = {"block_records": request.block_records, "versions": pool.versions, "workers": pool.workers}
+        account, verdict = seal(
+            work,
+            request,
+            load_picture(folder),
+            promise,
+            output,
+            parts=parts,
+            notes=notes,
+            about=about,
+            force=force,
+        )
+    return LargeRelease(output, account, promise, verdict)
+
+
+def _are_blocks_done(work: Work) -> bool:
+    if not work.has(BLOCKS):
+        return False
+    blocks = len(work.read(BLOCKS)["blocks"])
+    return all(work.has(f"block-{number:05}.json") for number in range(blocks))
+
+
+def _protect_blocks(work: Work, folder: str, request: Request, pool: Pool, tell: Tell) -> None:
+    """Protect all blocks; a time is turned into steps by the largest, which is the first and the pilot."""
+    listed = work.read(BLOCKS)["blocks"]
+    order = sorted(range(len(listed)), key=lambda number: -sum(batch[2] for batch in listed[number]))
+    steps = request.settings["steps"]
+    searches = make("memetic" if request.settings["method"] == "auto" else request.settings["method"],
+                    request.settings["params"]).searches  # fmt: skip
+    if steps is None and searches:
+        steps = pool.run(protect_block, [(folder, order[0], None)])[0]["search"]["steps"]
+        order = order[1:]
+    if order:
+        pool.run(protect_block, [(folder, number, steps) for number in order], lambda share: tell("protecting", share))
+
+
+def _check_output(output: Path, work: Work, *, force: bool) -> None:
+    if not output.name:
+        raise InputError("output must be the name of a folder to be made")
+    if not output.parent.is_dir():
+        raise InputError(f"{output.parent}: there is no such folder; make it first or choose another")
+    if output.exists() and not force:
+        raise InputError(f"{output} exists already; choose another name, or replace it with --force (force=True)")
+    if work.folder.exists() and not work.folder.is_dir():
+        raise InputError(f"{work.folder} is no folder, and the work needs one of that name; choose another output")
+
+
+def _state(
+    data: str | Path,
+    work: Work,
+    columns: Mapping[str, Any],
+    search: Mapping[str, Any],
+    options: Mapping[str, Any],
+    reading: Mapping[str, Any],
+    block_records: int,
+) -> tuple[Request, Promise, list[str]]:
+    """What is asked for, from the call, the configuration and the first records."""
+    said = load(search.get("config"))
+    asked = {name: value for name, value in search.items() if name not in ("config", "checkpoint")}
+    settings = Settings.settle(said, missing=columns.get("missing"), **options, **asked)
+    _refuse_options(settings, search, said)
+    paths, format_name = find_parts(data)
+    head = accept(read_head(paths[0], format_name, work.folder, **{**said.reading, **reading}))
+    head = replace(head, name=describe_parts(paths))
+    if settings.person in head.frame.columns:
+        columns = name_identifier(settings.person, columns, said)
+    declared = declare(head, said, **columns)
+    quasi = declared.names("quasi")
+    _refuse_columns(declared, said, quasi)
+    declared, forms, notes = _settle_kinds(head, declared)
+    promise, _ = promise_of(head, declared, settings, (tuple(quasi),))
+    kept = {"k", "method", "params", "missing", "seed", "steps", "time", "l", "person"}
+    given = {name: value for name, value in vars(settings).items() if name in kept}
+    given |= {"params": dict(settings.params), "l": dict(settings.l)}
+    stats = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    request = Request(
+        stats,
+        format_name,
+        head.frame.schema,
+        head.source.dialect if head.source else None,
+        cut([Path(path) for path, _, _ in stats], format_name),
+        declared,
+        forms,
+        given,
+        whole("block_records", block_records, max(2 * settings.k, 100)),
+    )
+    return request, promise, [*head.notes, *declared.notes, *notes]
+
+
+def _refuse_options(settings: Settings, search: Mapping[str, Any], said: Config) -> None:
+    """Refuse what takes all records at once."""
+    named = {
+        "a method that is a function": not isinstance(settings.method, str),
+        "household": settings.household is not None,
+        "t": bool(settings.t),
+        "sampling_weight": settings.sampling_weight is not None,
+        "target score": settings.target != "il",
+        "bound": settings.bound,
+        "measures of your own": bool(settings.own),
+        "order kept": settings.order != "sorted",
+        "a checkpoint (the work folder is one)": search.get("checkpoint") is not None,
+        "several groups of quasi-identifiers": len(said.grouping or ()) > 1,
+    }
+    asked = [what for what, is_asked in named.items() if is_asked]
+    if asked:
+        raise InputError(
+            f"{', '.join(asked)}: not for data in parts or larger than memory; leave it out, or allow more memory"
+        )
+
+
+def _refuse_columns(declared: Declarations, said: Config, quasi: Sequence[str]) -> None:
+    groups = parse_groups(said.grouping, quasi, "grouping")
+    if len(groups) > 1:
+        raise InputError("several groups of quasi-identifiers are not for data in parts or larger than memory")
+    if len(quasi) > MOST_QUASI:
+        raise InputError(f"data in parts can have {MOST_QUASI} quasi-identifiers at most, not {len(quasi)}")
+    for column in declared.columns:
+        for how in ("coarsen", "hierarchy", *RECODINGS):
+            if getattr(column, how) is not None:
+                raise InputError(
+                    f"column '{column.name}': {how} is not for data in parts or larger than memory; recode it first"
+                )
+
+
+def _settle_kinds(head: Dataset, declared: Declarations) -> tuple[Declarations, dict[str, Any], list[str]]:
+    """The declarations with the kinds of quasi-identifiers, by the first records; forms of dates; what was assumed."""
+    columns, forms, assumed = [], {}, dict[str, list[str]]()
+    for said in declared.columns:
+        if said.role == "quasi":
+            if head.frame[said.name].null_count() == head.frame.height and said.kind is None:
+                raise InputError(f"column '{said.name}' has no values in the first records; declare its type")
+            kind, order, note = kind_of(head, said)
+            said = replace(said, kind=kind, order=order)
+            if kind == "date":
+                attribute = read_attribute(head, said)[0]
+                assert attribute.form is not None
+                forms[said.name] = attribute.form
+                said = replace(said, form=attribute.form.pattern or None)
+            elif kind == "numeric":
+                read_attribute(head, replace(said, na=())) if not said.na else None
+            if note:
+                assumed.setdefault(note, []).append(said.name)
+        columns.append(said)
+    notes = [f"{what}, by the first records: {', '.join(names)}" for what, names in assumed.items()]
+    return Declarations(tuple(columns), declared.notes), forms, [*notes, *warn_of_revealing(head, declared)]
+
+
+def _agree(work: Work, request: Request, promise: Promise, pool: Pool) -> None:
+    """Write down what is asked, or see that it is what was asked before."""
+    asked = json.loads(json.dumps({"request": request.as_dict(), "version": __version__, "versions": pool.versions}))
+    if work.has(REQUEST):
+        before = work.read(REQUEST)
+        differs = [name for name in asked if before.get(name) != asked[name]]
+        if differs:
+            inner = before.get("request", {})
+            parts = [name for name in asked["request"] if inner.get(name) != asked["request"][name]]
+            raise InputError(
+                f"{work.folder} holds work of another kind: it differs in {', '.join(parts or differs)}. Start with "
+                "the same data and settings to go on, or remove that folder to begin anew"
+            )
+    else:
+        work.write_frame(SCHEMA, request.schema.to_frame())
+        work.write(PROMISE, promise.as_dict())
+        work.write(REQUEST, asked)
+    for cached in (load_request, load_picture, load_borders):
+        cached.cache_clear()
+
+
+def _check_files(request: Request) -> None:
+    """See that nobody wrote to the input meanwhile."""
+    for name, size, changed in request.files:
+        path = Path(name)
+        found = path.stat() if path.exists() else None
+        if found is None or (found.st_size, found.st_mtime_ns) != (size, changed):
+            raise InputError(f"{path.name} was changed while it was read; nothing was published. Start anew")
+
+
+def _count_workers(workers: int | None, memory: int | None, request: Request) -> int:
+    """As many workers as were asked for; else as there are processors, and as fit into the memory."""
+    if workers is not None:
+        return whole("workers", workers, 1)
+    free = available()
+    room = memory if memory is not None else None if free is None else free // 2
+    each = IDLE + PER_VALUE * request.block_records * (len(request.quasi) + len(request.kept))
+    fit = count_processors() if room is None else max(1, room // each)
+    return int(min(count_processors(), fit))
+
+
+def remove_work(output: Path) -> None:
+    """Remove what is left of a protection that is not to go on."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(output.with_name(output.name + ".work"))
