@@ -2,11 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from postgres import Server
 
 # No test asserts a time, and the first example of a test may have to compile a kernel. Every run draws other examples:
 # few at a time are many in the end, and the campaign tries at length.
@@ -46,6 +48,23 @@ def postgresql() -> Path:
     if not found:
         leave_out("postgresql", "the database server PostgreSQL")
     return found[-1].parent
+
+
+@pytest.fixture(scope="session")
+def running(postgresql: Path) -> Iterator[Server]:
+    """A PostgreSQL server, one for all tests."""
+    server = Server(postgresql)
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def server(running: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """The server with an empty schema `public`, which the environment leads to."""
+    running.sql("DROP SCHEMA IF EXISTS public CASCADE", "CREATE SCHEMA public")
+    for name, value in (("PGHOST", str(running.folder)), ("PGUSER", "postgres"), ("PGDATABASE", "postgres")):
+        monkeypatch.setenv(name, value)
+    return running
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ OPTIONS = (
 VALUES = ("pivot", "na")
 # The columns that the file was made for.
 EXPECTED = "expected"
-READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size")
+READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size", "query")
 # The TOML word and the name it has inside.
 DETAILS = {
     "role": "role", "type": "kind", "order": "order", "weight": "weight",
@@ -49,7 +49,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
     "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,), "target": (str,),
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
-    "max_size": (str, int),
+    "max_size": (str, int), "query": (str,),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "sums": (bool,), "strict": (bool,),
     "partial": (bool,), "l": (dict,), "t": (dict,), "person": (str,), "household": (str,),
     "split_households": (int,), "sampling_weight": (str,), "pivot": (int,), "na": (str, int, float, list),

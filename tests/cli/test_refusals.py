@@ -150,7 +150,7 @@ def test_a_release_that_breaks_its_promise_is_refused(
             frame = frame.with_columns(age=pl.when(pl.int_range(pl.len()) == 3).then(17.25).otherwise("age"))
         honest(frame, path, **rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("discreet.release.release.write", leaky)
+    monkeypatch.setattr("discreet.release.targets.write", leaky)
     result = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *ROLES)
     assert result.status == 1
     assert "refused" in result.err

@@ -212,11 +212,12 @@ def verify(
         Print promise and verdict as JSON to standard output.
     """
     from discreet.cli.progress import Reporter
+    from discreet.data.databases.address import is_address
 
     with Reporter(quiet=quiet) as report:
         report("verifying", 0.0)
         # Where nothing is said of the reading, the record of the release knows best.
-        source = release if reading == DETECT else reading.read(release)
+        source = release if reading == DETECT and not is_address(release) else reading.read(release)
         verdict = verify_verb(
             source,
             promise=promise,
@@ -233,11 +234,11 @@ def verify(
     if json:
         from discreet.release.evidence import evidence_of_verification
 
-        show_json(evidence_of_verification(verdict, release, promise))
+        show_json(evidence_of_verification(verdict, source, promise))
     if not quiet or not verdict:
         say = tell if json else show
         say(f"Promise     {verdict.promise.words()}")
-        say(f"Verified    {release.name} {verdict.words()}")
+        say(f"Verified    {source.name} {verdict.words()}")
         for note in verdict.notes:
             tell(f"Note        {note}")
     return 0 if verdict else 1

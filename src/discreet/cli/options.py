@@ -156,11 +156,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Of several commands, where what is typed differs from what the verb is given.
 COMMON = {
-    "data": "The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`.",
+    "data": "The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`; or "
+    "with the extra `db` a table of a database, as postgresql:SCHEMA.TABLE, postgresql:SERVICE/SCHEMA.TABLE or "
+    "sqlite:FILE#TABLE.",
     "params": "A parameter of the method, as gamma=0.2.",
     "order": "Write rows sorted by all released columns, so that their order tells nothing (the default), or as they "
     "came in.",
     "evidence": "Another place for the evidence than OUTPUT.evidence.json.",
+    "files": "With a table of a database as OUTPUT: the folder for record and evidence; the current one by default.",
     "force": "Replace files that exist already.",
     "quiet": "Print nothing but errors.",
 }
@@ -545,6 +548,9 @@ class Reading(Options):
     max_size
         How much a packed file (.csv.gz, Excel, Parquet, Arrow, SPSS, SAS) may hold once it is unpacked, as 8GB; by
         default the larger of 4 GB and 100 times the file.
+    query
+        A file with one SELECT, of which the rows are read; INPUT is the database then: postgresql:, postgresql:SERVICE
+        or sqlite:FILE.
     """
 
     delimiter: str | None = None
@@ -553,6 +559,7 @@ class Reading(Options):
     header: Literal["yes", "no"] | None = None
     sheet: str | None = None
     max_size: str | None = None
+    query: Path | None = None
 
     def settings(self) -> dict[str, Any]:
         """Those that were given, as a configuration and Python say them."""

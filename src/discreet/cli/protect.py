@@ -63,6 +63,7 @@ def protect(
     order: Literal["sorted", "kept"] | None = None,
     row_map: Path | None = None,
     evidence: Path | None = None,
+    files: Path | None = None,
     reports: ReportOptions = REPORTS,
     dry_run: bool = False,
     large: LargeOptions = LARGE,
@@ -75,10 +76,14 @@ def protect(
     ----------
     data
         The microdata: CSV, Parquet, Arrow or Feather; Excel, Stata, SPSS or SAS with the extra `formats`. Or a folder
-        or a pattern of Parquet, CSV or Arrow files with the same columns, which need not fit into memory.
+        or a pattern of Parquet, CSV or Arrow files with the same columns, which need not fit into memory. Or with the
+        extra `db` a table of a database, as postgresql:SCHEMA.TABLE, postgresql:SERVICE/SCHEMA.TABLE or
+        sqlite:FILE#TABLE.
     output
         The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
         and OUTPUT.evidence.json, which is internal. Of data in parts a folder to be made, with parts and release.json.
+        Or a table of a database, as postgresql:SCHEMA.TABLE or sqlite:FILE#TABLE; then they are files of its name in
+        the current folder.
     dry_run
         Do nothing and write nothing: print the roles, the promise, whether it can be kept, and about how much memory
         and time it would take. What the run would refuse is refused here.
@@ -117,6 +122,7 @@ def protect(
         alone: Any = {
             "row_map": row_map,
             "evidence": evidence,
+            "files": files,
             "dry_run": dry_run,
             "labels": labels,
             **reports.given(),
@@ -143,16 +149,16 @@ def protect(
         "its row map": previous.previous_row_map,
         "the checkpoint": search.checkpoint,
     }
+    beside: dict[str, Any] = {"row_map": row_map, "evidence": evidence, "folder": files, "reports": reports}
     if dry_run:
         from discreet.cli.progress import Reporter
 
-        _refuse_early(output, read, row_map=row_map, evidence=evidence, reports=reports, console=console)
+        _refuse_early(output, read, order=order, console=console, **beside)
         with Reporter(quiet=console.quiet) as report:
             found = plan(reading.read(data, config=search.config), progress=report, **given)
         show_json(found.as_dict()) if console.json else show(found.summary())
         return 0
-    files: dict[str, Any] = {"row_map": row_map, "evidence": evidence, "reports": reports}
-    return _publish(make, output, read, order=order, console=console, **files)
+    return _publish(make, output, read, order=order, console=console, **beside)
 
 
 @documented_by(refine_verb)
@@ -175,6 +181,7 @@ def refine(
     order: Literal["sorted", "kept"] | None = None,
     new_row_map: Path | None = None,
     evidence: Path | None = None,
+    files: Path | None = None,
     reports: ReportOptions = REPORTS,
     console: Console = CONSOLE,
     reading: Reading = DETECT,
@@ -187,7 +194,8 @@ def refine(
         The release to start from, whoever made it, with the same names for the quasi-identifiers.
     output
         The publishable file; its suffix says the format. Beside it appear OUTPUT.release.json, which may be published,
-        and OUTPUT.evidence.json, which is internal.
+        and OUTPUT.evidence.json, which is internal. Or a table of a database, as postgresql:SCHEMA.TABLE or
+        sqlite:FILE#TABLE; then they are files of its name in the current folder.
     new_row_map
         Also write an internal file that links each row of the new release to its record in the original.
     """
@@ -217,8 +225,8 @@ def refine(
         "the configuration": search.config,
         "the checkpoint": search.checkpoint,
     }
-    files: dict[str, Any] = {"row_map": new_row_map, "evidence": evidence, "reports": reports}
-    return _publish(make, output, read, order=order, console=console, **files)
+    beside: dict[str, Any] = {"row_map": new_row_map, "evidence": evidence, "folder": files, "reports": reports}
+    return _publish(make, output, read, order=order, console=console, **beside)
 
 
 def _publish(
@@ -229,19 +237,21 @@ def _publish(
     order: str | None,
     row_map: Path | None,
     evidence: Path | None,
+    folder: Path | None,
     reports: ReportOptions,
     console: Console,
 ) -> int:
     """Make a release and write it; what would fail at the end is refused before the work begins."""
     from discreet.cli.progress import Reporter
 
-    _refuse_early(output, read, row_map=row_map, evidence=evidence, reports=reports, console=console)
-    files: dict[str, Any] = {"row_map": row_map, "evidence": evidence, **vars(reports)}
+    beside: dict[str, Any] = {"row_map": row_map, "evidence": evidence}
+    _refuse_early(output, read, folder=folder, order=order, reports=reports, console=console, **beside)
+    beside |= {"files": folder, **vars(reports)}
     with Reporter(quiet=console.quiet) as report:
         report("reading", 0.0)
         release = make(report)
         report("writing", 0.0)
-        written = release.write(output, order=order, force=console.force, **files)
+        written = release.write(output, order=order, force=console.force, **beside)
     if console.json:
         show_json(written.evidence)
     if not console.quiet:
@@ -255,16 +265,26 @@ def _refuse_early(
     *,
     row_map: Path | None,
     evidence: Path | None,
+    folder: Path | None,
+    order: str | None,
     reports: ReportOptions,
     console: Console,
 ) -> None:
     """Refuse what would fail at the end before the work begins."""
+    from discreet.data.databases.address import is_address, parse
     from discreet.data.files import check_writable_format
     from discreet.release.atomic import AtomicFiles, spare
-    from discreet.release.release import files_of
+    from discreet.release.release import check_order, files_of
 
-    check_writable_format(output)
     reports.check()
-    files = files_of(output, row_map=row_map, evidence=evidence, report=reports.report)
-    AtomicFiles(files.values(), force=console.force)
+    files = files_of(output, row_map=row_map, evidence=evidence, report=reports.report, folder=folder)
     spare(files.values(), {**read, "the sign-off": reports.sign_off})
+    if is_address(output):
+        from discreet.data.databases.staging import stage
+
+        check_order(order)
+        with stage(parse(output), force=console.force):
+            del files["release"]
+    else:
+        check_writable_format(output)
+    AtomicFiles(files.values(), force=console.force)

@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from discreet.errors import InputError
 
 # At most this many columns or lines are listed in a message; the rest are counted.
@@ -71,6 +73,17 @@ def check_rows(path: Path, rows: int) -> None:
     """Refuse a file without records."""
     if rows == 0:
         raise InputError(f"{path.name} has column names but no records; there is nothing to protect")
+
+
+_UNITS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def find_outside_calendar(column: pl.Series) -> pl.Series:
+    """The rows of a column of dates that lie outside the years 1 to 9999, which no library writes alike."""
+    unit = _UNITS_PER_DAY.get(getattr(column.dtype, "time_unit", ""), 1)
+    numbers = column.to_physical().cast(pl.Int64)
+    outside = (numbers < -719_162 * unit) | (numbers >= 2_932_897 * unit) if unit < 10**12 else pl.Series([False])
+    return outside.fill_null(False).arg_true()
 
 
 def extra(module: str, doing: str) -> Any:

@@ -18,6 +18,7 @@ import polars.selectors as cs
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from discreet.data.checks import find_outside_calendar
 from discreet.data.files import applies, read
 from discreet.data.files.arrow import find_dictionaries, to_frame
 from discreet.data.files.source import Source
@@ -141,16 +142,10 @@ def accept_part(dataset: Dataset, data: Any, rows: NDArray[np.bool_]) -> Dataset
     )
 
 
-_UNITS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-
-
 def _check_calendar(dataset: Dataset) -> None:
     """Refuse dates outside the years 1 to 9999, which no library writes alike."""
     for column in dataset.frame.select(cs.date() | cs.datetime()):
-        unit = _UNITS_PER_DAY.get(getattr(column.dtype, "time_unit", ""), 1)
-        numbers = column.to_physical().cast(pl.Int64)
-        outside = (numbers < -719_162 * unit) | (numbers >= 2_932_897 * unit) if unit < 10**12 else pl.Series([False])
-        wrong = outside.fill_null(False).arg_true()
+        wrong = find_outside_calendar(column)
         if len(wrong):
             raise InputError(
                 f"{dataset.name}: column '{column.name}' has {count(len(wrong), 'date')} outside the years 1 to 9999 "
@@ -161,7 +156,7 @@ def _check_calendar(dataset: Dataset) -> None:
 def _from_source(source: Source) -> Dataset:
     return Dataset(
         source.frame,
-        source.path.name,
+        source.name,
         source.place,
         textual=source.format in ("csv", "excel"),
         decimal=source.dialect.decimal if source.dialect else ".",

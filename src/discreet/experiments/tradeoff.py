@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from discreet._version import __version__
+from discreet.data.databases.address import is_address
 from discreet.data.files import read, sha256
 from discreet.errors import InputError, whole
 from discreet.experiments.compare import Entrant, check
@@ -132,7 +133,7 @@ def tradeoff(
     about: dict[str, Scalar] = {
         "study": "tradeoff",
         "limit": f"{time:g} s" if steps is None else f"{steps} steps",
-        "data": sha256(path)[:16],
+        "data": (read(path).sha256() if is_address(path) else sha256(path))[:16],
         "columns": str(sorted((name, str(value)) for name, value in columns.items())),
         "seed": seed,
         "version": __version__,

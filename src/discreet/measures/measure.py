@@ -247,7 +247,7 @@ def _read_coarsening(after: Dataset, said: Config) -> dict[str, str]:
     """How the columns of a release of ours were coarsened, by its record, where no configuration says it."""
     from discreet.data.files import record_of
 
-    output = record_of(after.source.path) if after.source else None
+    output = record_of(after.source) if after.source else None
     recorded = (output or {}).get("coarsened", {})
     return {name: how for name, how in recorded.items() if "coarsen" not in said.details.get(name, {})}
 

@@ -175,7 +175,7 @@ def _refuse_destroyed_order(original: Dataset, release: Dataset, quasi: Sequence
 
 def _is_recorded_as_sorted(release: Dataset) -> bool:
     """What the record beside a release of ours says."""
-    output = record_of(release.source.path) if release.source else None
+    output = record_of(release.source) if release.source else None
     return output is not None and output.get("order") == "sorted"
 
 

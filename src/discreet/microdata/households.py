@@ -11,12 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.attributes import Attribute
+from discreet.data.databases.rows import sort_order
 from discreet.data.dataset import Dataset
 from discreet.data.profile import BEWARE
 from discreet.data.rows import read_persons
 from discreet.errors import InputError
 from discreet.microdata.classes import AttributeGroup, Classes, find_missing, find_strata, pattern_classes
-from discreet.release.release import sort_order
 from discreet.text import count
 
 Labels = NDArray[np.int64]

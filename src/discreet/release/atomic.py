@@ -20,7 +20,7 @@ import secrets
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -52,15 +52,20 @@ class AtomicFiles:
         The files to be made. Their folders must exist.
     force : bool
         Whether files that exist already may be replaced.
+    finish : callable, optional
+        What comes last, when all files are in place: if it fails, they are taken back.
 
     Notes
     -----
     The temporary files are readable by their owner only, and so are the files they become.
     """
 
-    def __init__(self, targets: Iterable[Path], *, force: bool = False) -> None:
+    def __init__(
+        self, targets: Iterable[Path], *, force: bool = False, finish: Callable[[], None] | None = None
+    ) -> None:
         self.targets = list(targets)
         self.force = force
+        self._finish = finish
         self._temporary: dict[Path, Path] = {}
         # The same file can be named in several ways, through links or "..".
         if len({target.parent.resolve() / target.name for target in self.targets}) < len(self.targets):
@@ -125,6 +130,8 @@ class AtomicFiles:
                 for target in order:
                     done.append((target, _set_aside(target) if self.force else None))
                     _place(self._temporary[target], target, replace=self.force)
+                if self._finish is not None:
+                    self._finish()
             except FileExistsError:  # by somebody who takes no notice of the lock; that file is not ours
                 taken, _ = done.pop()
                 _put_back(done)

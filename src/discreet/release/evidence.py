@@ -71,13 +71,13 @@ def evidence(
 def describe_input(source: Source | None, records: int, columns: int) -> dict[str, Any]:
     """What came in: the file and its digest, or a frame."""
     return {
-        "file": source.path.name if source else None,
+        "file": source.name if source else None,
         "format": source.format if source else "frame",
-        "sha256": sha256(source.path) if source else None,
+        "sha256": source.sha256() if source else None,
         "records": records,
         "columns": columns,
         "dialect": asdict(source.dialect) if source and source.dialect else None,
-    }
+    } | ({"database": dict(source.database)} if source and source.database else {})
 
 
 def describe_distributions(frame: pl.DataFrame, promise: Promise, decimal: str) -> dict[str, Any]:
@@ -109,12 +109,15 @@ def evidence_of_audit(found: Audit, table: Path, pattern: Path | None) -> dict[s
 
 
 def evidence_of_verification(
-    verdict: Verification | TableVerification, release: Path, promise: Path | None
+    verdict: Verification | TableVerification, release: Path | Source, promise: Path | None
 ) -> dict[str, Any]:
     """The evidence of a check of a release, by the record of its promise or by what was said."""
-    parts = release.is_dir()
-    one = next(iter(find_parts(release)[0])) if parts else release
-    given = {"file": release.name, "format": format_of(one), "sha256": None if parts else sha256(release)}
+    if isinstance(release, Source):
+        given = describe_input(release, verdict.records, 0)
+    else:
+        parts = release.is_dir()
+        one = next(iter(find_parts(release)[0])) if parts else release
+        given = {"file": release.name, "format": format_of(one), "sha256": None if parts else sha256(release)}
     return evidence(
         "verification",
         parameters={"promise": promise.name if promise else None},

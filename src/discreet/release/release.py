@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.data.checks import check_room
+from discreet.data.databases.address import is_address, parse
+from discreet.data.databases.rows import sort_order
 from discreet.data.dataset import Dataset
-from discreet.data.files import check_writable_format, dialect_of, read_back, sha256, write
+from discreet.data.files import check_writable_format, dialect_of
 from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
 from discreet.data.roles import RECODINGS, Declarations
-from discreet.errors import DiscreetError, InputError, PromiseNotKept
-from discreet.release.atomic import AtomicFiles, WriteError, spare
+from discreet.errors import InputError, PromiseNotKept
+from discreet.release.atomic import spare
 from discreet.release.charts import check_drawing
 from discreet.release.evidence import record, write_json
 from discreet.release.reports.files import released_name, render_reports, report_files, write_reports
 from discreet.release.reports.sign_off import read_sign_off
 from discreet.release.reports.subject import Subject
 from discreet.release.summary import summarize_release
+from discreet.release.targets import FileTarget, TableTarget, Target, write_file
 from discreet.text import as_html, silent
 from discreet.verification.promise import Promise, Verification, check
 
@@ -37,19 +39,6 @@ ORDERS = ("sorted", "kept")
 
 # Releases of so many records are written with as little memory as can be.
 LARGE = 100_000
-
-
-def sort_order(frame: pl.DataFrame) -> NDArray[np.int64]:
-    """Rows in the order of all released columns; equal rows cannot be told apart, so their order tells nothing."""
-    # Categories sort by their text: their internal number is the order of first appearance in the input.
-    keys = [
-        pl.col(name).cast(pl.String) if isinstance(dtype, pl.Categorical) else pl.col(name)
-        for name, dtype in frame.schema.items()
-    ]
-    order: NDArray[np.int64] = (
-        frame.select(pl.arg_sort_by(keys, nulls_last=True)).to_series().to_numpy().astype(np.int64)
-    )
-    return order
 
 
 def row_map_frame(rows: NDArray[np.int64] | None, count: int) -> pl.DataFrame:
@@ -121,6 +110,8 @@ class Release:
         evidence: str | Path | None = None,
         report: bool = False,
         sign_off: str | Path | None = None,
+        files: str | Path | None = None,
+        connection: Any = None,
         force: bool = False,
     ) -> Written:
         """Write the release, its publishable record and its internal evidence; verified from the bytes, or not at all.
@@ -129,7 +120,8 @@ class Release:
         ----------
         path : path
             The publishable file; its suffix says the format. Beside it appear `path.release.json` (publishable) and
-            `path.evidence.json` (internal).
+            `path.evidence.json` (internal). Or a table of a database, as postgresql:SCHEMA.TABLE,
+            postgresql:SERVICE/SCHEMA.TABLE or sqlite:FILE#TABLE: in one transaction, read back and counted in it.
         order : {"sorted", "kept"}
             Sorted by all released columns, so that the order of rows tells nothing (the default, unless the
             configuration of the protection says otherwise); or as they came in.
@@ -141,19 +133,28 @@ class Release:
             Also write the reports: `path.report.html` (publishable) and `path.internal.html` (internal).
         sign_off : path, optional
             A TOML file with what those who decide have said, for the evidence and the internal report.
+        files : path, optional
+            With a table of a database: the folder of record and evidence; the current one by default.
+        connection : ADBC connection, optional
+            With a table of a database: a connection to go by; the release has a transaction of its own.
         force : bool
-            Replace files that exist already.
+            Replace files that exist already, or the table.
         """
         order = self._order if order is None else order
         if order not in ORDERS:
             raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
-        files = files_of(path, row_map=row_map, evidence=evidence, report=report)
+        made = files_of(path, row_map=row_map, evidence=evidence, report=report, folder=files)
         review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
-        path = files["release"]
         if self._source is not None:
-            spare(files.values(), {"the input itself": self._source.path})
-        format_name = check_writable_format(path)
-        map_format = check_writable_format(files["row map"]) if row_map else ""
+            spare(made.values(), {"the input itself": self._source.path})
+        target: Target
+        if is_address(path):
+            check_order(order)
+            target = TableTarget(parse(path), self.promise, self._source, connection)
+        else:
+            target = FileTarget(made["release"], self._source)
+        format_name = target.format
+        map_format = check_writable_format(made["row map"]) if row_map else ""
         columns = self.evidence["parameters"]["columns"]
         coarsened = {name: how["coarsen"] for name, how in columns.items() if "coarsen" in how}
         recoded = {name: words for name, how in columns.items() if (words := _describe_recoding(how))}
@@ -169,37 +170,36 @@ class Release:
             )
         if frame.height > LARGE:
             gc.collect()  # what is left of the search in cycles of references is a tenth of the memory
+        frame = target.adapt(frame)
         rows = sort_order(frame) if order == "sorted" else None
-        with AtomicFiles(files.values(), force=force) as atomic:
-            verdict = self._write_verified(frame, rows, atomic.temporary(path), path, format_name)
+        with target.open(made, force=force) as atomic:
+            verdict = self._write_verified(frame, rows, target)
             account = (
                 self.evidence
                 | {
                     "verification": verdict.as_dict(),
                     "output": {
-                        "file": path.name,
                         "format": format_name,
-                        "sha256": sha256(atomic.temporary(path)),
                         "records": frame.height,
                         "columns": frame.columns,
                         "order": order,
-                        "row_map": files["row map"].name if row_map else None,
-                        "dialect": _dialect(format_name, self._source),
+                        "row_map": made["row map"].name if row_map else None,
                     }
+                    | target.describe()
                     | ({"coarsened": coarsened} if coarsened else {})
                     | ({"recoded": recoded} if recoded else {}),
                 }
                 | review
             )
-            write_json(record(account), atomic.temporary(files["record"]))
-            write_json(account, atomic.temporary(files["evidence"]))
+            write_json(record(account), atomic.temporary(made["record"]))
+            write_json(account, atomic.temporary(made["evidence"]))
             if row_map:
-                target = atomic.temporary(files["row map"])
-                _write(row_map_frame(rows, frame.height), target, files["row map"], map_format, None)
+                there = made["row map"]
+                write_file(row_map_frame(rows, frame.height), atomic.temporary(there), there, map_format, None)
             if report:
-                for kind, page in render_reports(self._subject(path.name, account), silent).items():
-                    atomic.temporary(files[kind]).write_text(page, encoding="utf-8")
-        return Written(files, account, verdict)
+                for kind, page in render_reports(self._subject(account["output"]["file"], account), silent).items():
+                    atomic.temporary(made[kind]).write_text(page, encoding="utf-8")
+        return Written(made, account, verdict)
 
     def report(self, path: str | Path, *, internal: bool = False, force: bool = False) -> Path:
         """Write a report of the release: the public one, or the internal one; an HTML file that needs nothing else.
@@ -227,28 +227,18 @@ class Release:
         released = replace(original, frame=self._frame)
         return Subject(name, account, released, declared, self.promise, original, np.arange(self._frame.height))
 
-    def _write_verified(
-        self, frame: pl.DataFrame, rows: NDArray[np.int64] | None, path: Path, target: Path, format_name: str
-    ) -> Verification:
-        """Write the records in their new order, read the file back and check the promise on what was read."""
+    def _write_verified(self, frame: pl.DataFrame, rows: NDArray[np.int64] | None, target: Target) -> Verification:
+        """Write the records in their new order, read them back and check the promise on what was read."""
         # The sorted records are not kept: large ones and what is read back would fill the memory together.
-        _write(frame if rows is None else frame[rows], path, target, format_name, self._source)
-        try:
-            written = read_back(path, format_name, self._source, columns=frame.columns)
-        except InputError:
-            _check_room(path, target)
-            raise WriteError(
-                f"{target} could not be written: what was written cannot be read back. Is the disk full? Nothing was "
-                "left behind."
-            ) from None
-        if written.columns != frame.columns or written.height != frame.height:
-            _check_room(path, target)
-            raise PromiseNotKept("the file as written is not the release that was meant; it was refused and not kept")
-        decimal = dialect_of(format_name, self._source).decimal
+        target.put(frame if rows is None else frame[rows])
+        written = target.take(frame.columns)
+        target.compare(frame, rows, written)
+        decimal = dialect_of(target.format, self._source).decimal
         persons = self._persons if rows is None or self._persons is None else self._persons[rows]
         verdict = check(written, self.promise, persons=persons, decimal=decimal)
         if not verdict:
             raise PromiseNotKept(f"the release is refused, nothing was written. {verdict.words()}")
+        target.settle()
         meant = self.evidence["input"].get("distributions", {})
         other = [name for name, digest in verdict.distributions().items() if digest != meant.get(name, digest)]
         notes = tuple(f"values of '{name}' are not written as they came in" for name in other)
@@ -261,51 +251,40 @@ def files_of(
     row_map: str | Path | None = None,
     evidence: str | Path | None = None,
     report: bool = False,
+    folder: str | Path | None = None,
 ) -> dict[str, Path]:
-    """The files that a release consists of, by what they are; refused if there is no library to draw a report with."""
+    """The files that a release consists of, by what they are; refused if there is no library to draw a report with.
+
+    Those about a table of a database are named after it and lie in the folder, or in the current one.
+    """
     if report:
         check_drawing("reports")
     for name, value in (("path", path), ("row_map", row_map), ("evidence", evidence)):
         if value is not None and (not isinstance(value, str | Path) or not Path(value).name):
             raise InputError(f"{name} must be the path of a file")
-    path = Path(path)
+    path = beside = Path(path)
+    if is_address(path):
+        beside = Path(folder or ".") / parse(path).stem
+    elif folder is not None:
+        raise InputError("files is the folder for what is written about a table of a database; leave it out")
     return (
         {
             "release": path,
-            "record": path.with_name(path.name + ".release.json"),
-            "evidence": Path(evidence) if evidence else path.with_name(path.name + ".evidence.json"),
+            "record": beside.with_name(beside.name + ".release.json"),
+            "evidence": Path(evidence) if evidence else beside.with_name(beside.name + ".evidence.json"),
         }
         | ({"row map": Path(row_map)} if row_map else {})
-        | (report_files(path) if report else {})
+        | (report_files(beside) if report else {})
     )
+
+
+def check_order(order: str | None) -> None:
+    """Refuse to keep the order of records in a table of a database, which has none."""
+    if order == "kept":
+        raise InputError("a table of a database has no order that could be kept; leave order out, or write a file")
 
 
 def _describe_recoding(how: Mapping[str, Any]) -> str:
     """How the numbers of a column were recoded, as the record says it; nothing if they were not."""
     said = [(key, how[key]) for key in RECODINGS if key in how]
     return ", ".join(f"{key} {value if isinstance(value, str) else f'{value:.12g}'}" for key, value in said)
-
-
-def _dialect(format_name: str, source: Source | None) -> dict[str, Any] | None:
-    return asdict(dialect_of(format_name, source)) if format_name in ("csv", "tsv") else None
-
-
-def _check_room(path: Path, target: Path) -> None:
-    """Say that the disk is full where that is why a file came out short."""
-    try:
-        check_room(path)
-    except InputError as error:
-        raise WriteError(str(error).replace(path.name, target.name)) from None
-
-
-def _write(frame: pl.DataFrame, path: Path, target: Path, format_name: str, like: Source | None) -> None:
-    try:
-        write(frame, path, format_name=format_name, like=like)
-    except OSError:
-        raise
-    except DiscreetError as error:
-        # The writer knows the temporary name only.
-        raise WriteError(str(error).replace(path.name, target.name)) from None
-    except Exception as error:
-        # A library's own message could quote a value.
-        raise WriteError(f"the release could not be written as {format_name} ({type(error).__name__})") from None

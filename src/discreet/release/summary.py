@@ -57,7 +57,9 @@ def summarize_release(
         lines += entry("Blanked", f"{measures['blanked']:,} values, so that records with missing values can be grouped")
     lines += entry("Promise", promise.words())
     lines += _across(promise, measures)
-    where = "the file as written" if files else "the data to be released"
+    where = "the data to be released"
+    if files:
+        where = f"the {'table' if account['output'].get('database') else 'file'} as written"
     lines += entry("Verified", f"{where} {verification.words()}")
     lines += describe_notes(account["notes"])
     if files:

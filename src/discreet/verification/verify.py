@@ -97,7 +97,7 @@ def verify(
     """
     from discreet.data.checks import check_readable
     from discreet.data.dataset import accept
-    from discreet.data.files import read_recorded, sha256
+    from discreet.data.files import read_recorded
     from discreet.data.files.parts import exceeds
     from discreet.data.memory import parse_size
 
@@ -129,8 +129,9 @@ def verify(
         promised = promised.with_scales(_scales(dataset, promised, kinds))
     persons = _persons(dataset, promised, original, row_map)
     verdict = check(dataset.frame, promised, persons=persons, decimal=dataset.decimal)
-    if output and dataset.source and output.get("sha256") != sha256(dataset.source.path):
-        note = f"{dataset.name} is not the very file that the record was written for (its SHA-256 differs)"
+    if output and dataset.source and output.get("sha256") != dataset.source.sha256():
+        what = "has not the very rows" if dataset.source.database else "is not the very file"
+        note = f"{dataset.name} {what} that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
     return verdict
 

@@ -1,11 +1,10 @@
-"""Microdata files in and out, whatever their format: the suffix of the name says which.
+"""Microdata in and out, whatever the format: the suffix of a file's name says which; tables of databases too.
 
 A release of ours is read as the record beside it says it was written, if it is still the file that the record names.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +14,13 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from discreet.data import databases
 from discreet.data.checks import extra
+from discreet.data.databases.address import is_address, names_table
 from discreet.data.files import arrow as columnar
 from discreet.data.files import csv as delimited
 from discreet.data.files import excel, labelled
-from discreet.data.files.source import Dialect, Source
+from discreet.data.files.source import Dialect, Source, sha256
 from discreet.data.memory import allocating
 from discreet.errors import InputError
 
@@ -49,6 +50,8 @@ _WORDS = {
     "stata": "Stata",
     "spss": "SPSS",
     "sas": "SAS",
+    "postgresql": "PostgreSQL",
+    "sqlite": "SQLite",
 }
 _APPLIES = {
     "delimiter": {"csv"},
@@ -57,6 +60,7 @@ _APPLIES = {
     "header": {"csv", "excel"},
     "sheet": {"excel"},
     "max_size": {"excel", "parquet", "arrow", "stata", "spss", "sas"},
+    "connection": {"postgresql", "sqlite"},
 }
 # Suffixes that we read but do not write, and those that we know but do not read, with what to do instead.
 _READ_ONLY = {".sas7bdat": ".xpt", ".por": ".sav", ".xlsm": ".xlsx"}
@@ -75,7 +79,9 @@ _SUFFIXES = {"stata": ".dta", "spss": ".sav", "zsav": ".zsav", "sas": ".xpt"}
 
 
 def format_of(path: Path | str) -> str:
-    """Return the format of a file by its suffix: csv, parquet, arrow, excel, stata, spss or sas."""
+    """Return the format of a file by its suffix: csv, parquet, arrow, excel, stata, spss or sas; or a database."""
+    if is_address(path):
+        return str(path).partition(":")[0]
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix in _FORMATS:
@@ -92,6 +98,8 @@ def check_writable_format(path: Path | str) -> str:
 
     Call it before the work starts, so that hours of search do not end at a file name.
     """
+    if is_address(path):
+        raise InputError("this is written to a file, not to a database; name a file")
     path = Path(path)
     name = format_of(path)
     suffix = path.suffix.lower()
@@ -107,7 +115,9 @@ def check_writable_format(path: Path | str) -> str:
 
 def applies(option: str, path: Path | str) -> bool:
     """Whether an option of reading applies to the format of a file."""
-    packed = option == "max_size" and Path(path).suffix.lower() == ".gz"
+    packed = option == "max_size" and Path(path).suffix.lower() == ".gz" and not is_address(path)
+    if option == "query":
+        return is_address(path) and not names_table(path)
     return packed or format_of(path) in _APPLIES[option]
 
 
@@ -120,13 +130,16 @@ def read(
     header: bool | None = None,
     sheet: str | None = None,
     max_size: int | str | None = None,
+    query: Path | str | None = None,
+    connection: Any = None,
 ) -> Source:
-    """Read a microdata file.
+    """Read a microdata file, or a table of a database.
 
     Parameters
     ----------
     path
-        The file; its suffix says the format.
+        The file; its suffix says the format. Or postgresql:SCHEMA.TABLE, postgresql:SERVICE/SCHEMA.TABLE or
+        sqlite:FILE#TABLE.
     delimiter
         Delimited text: the character between fields; found out if not given.
     encoding
@@ -140,16 +153,25 @@ def read(
     max_size
         All but plain delimited text: how much the file may hold once it is unpacked, in bytes or as 8GB; by default
         the larger of 4 GB and 100 times the file.
+    query
+        Databases: a file with one SELECT, instead of a table; the path is postgresql:, postgresql:SERVICE or
+        sqlite:FILE then.
+    connection
+        Databases: an ADBC connection to go by; what is read has a transaction of its own.
     """
-    path = Path(path)
     name = format_of(path)
     given = {
         "delimiter": delimiter, "encoding": encoding, "decimal": decimal, "header": header, "sheet": sheet,
-        "max_size": max_size,
+        "max_size": max_size, "query": query, "connection": connection,
     }  # fmt: skip
+    what = f"a table of {_WORDS[name]}" if is_address(path) else f"{Path(path).name}, which is a file of {_WORDS[name]}"
     for option, value in given.items():
         if value is not None and not applies(option, path):
-            raise InputError(f"{option} does not apply to {path.name}, which is a file of {_WORDS[name]}; leave it out")
+            raise InputError(f"{option} does not apply to {what}; leave it out")
+    if is_address(path):
+        with allocating(_WORDS[name]):
+            return databases.read(path, query=query, connection=connection)
+    path = Path(path)
     with allocating(path.name):
         source = _read(path, name, given)
     # What is left of the reading: of a million records hundreds of megabytes that Arrow would keep for later.
@@ -227,17 +249,13 @@ def dialect_of(format_name: str, like: Source | None) -> Dialect:
     return replace(dialect, delimiter="\t") if format_name == "tsv" else dialect
 
 
-def sha256(path: Path) -> str:
-    """SHA-256 of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def record_of(path: Path) -> Mapping[str, Any] | None:
-    """What the record beside a release says of it, if there is one and it speaks of this very file."""
+def record_of(release: Path | Source) -> Mapping[str, Any] | None:
+    """What the record beside a release says of it, if there is one and it speaks of this very file or these rows."""
+    path = release.path if isinstance(release, Source) else release
     try:
         output = json.loads(path.with_name(path.name + ".release.json").read_text(encoding="utf-8"))["output"]
-        return output if isinstance(output, dict) and output["sha256"] == sha256(path) else None
+        digest = release.sha256() if isinstance(release, Source) else sha256(path)
+        return output if isinstance(output, dict) and output["sha256"] == digest else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
@@ -252,3 +270,7 @@ def read_recorded(path: Path, output: Mapping[str, Any]) -> Source:
     if not how.get("header") and len(columns) == source.frame.width:
         source = replace(source, frame=source.frame.rename(dict(zip(source.frame.columns, columns, strict=True))))
     return source
+
+
+__all__ = ["applies", "check_writable_format", "dialect_of", "format_of", "read", "read_back", "read_recorded"]
+__all__ += ["record_of", "sha256", "write"]

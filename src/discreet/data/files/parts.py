@@ -13,6 +13,7 @@ import polars.selectors as cs
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from discreet.data.databases.address import is_address
 from discreet.data.checks import check_names, check_readable
 from discreet.data.files import arrow as columnar
 from discreet.data.files import csv as delimited
@@ -39,7 +40,9 @@ class Piece:
 
 def is_many(data: object) -> bool:
     """Whether data is a folder, or a pattern of file names such as data/*.parquet."""
-    return isinstance(data, str | Path) and (Path(data).is_dir() or (has_magic(str(data)) and not Path(data).exists()))
+    if is_address(data) or not isinstance(data, str | Path):
+        return False
+    return Path(data).is_dir() or (has_magic(str(data)) and not Path(data).exists())
 
 
 def find_parts(data: str | Path) -> tuple[list[Path], str]:

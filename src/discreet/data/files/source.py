@@ -6,6 +6,7 @@ levels and missing codes that it keeps beside the values.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,9 +34,9 @@ class Source:
     frame
         The records, columns in file order. From a delimited file every column is text as written, blank is null.
     path
-        Where the file is.
+        Where the file is; of a database, where files about it lie, without what is added to their names.
     format
-        One of csv, parquet, arrow, excel, stata, spss, sas.
+        One of csv, parquet, arrow, excel, stata, spss, sas, postgresql, sqlite.
     dialect
         How a delimited file is written; None for the other formats.
     labels
@@ -50,6 +51,12 @@ class Source:
         Columns of an SPSS file with the codes that it declares to be missing, which are null in the frame.
     categories
         Columns of a Parquet or Arrow file that are categories: name, whether they are ordered, and the categories.
+    called
+        What to call it in messages, if not by the name of the file.
+    database
+        Host, database, table and server version, if it is one.
+    digest
+        SHA-256 of the rows of a database.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -62,6 +69,18 @@ class Source:
     first: int = 1
     coded: Mapping[str, pl.Series] = field(default_factory=dict, repr=False)
     categories: tuple[tuple[str, bool, list[Any]], ...] = field(default=(), repr=False)
+    called: str = ""
+    database: Mapping[str, Any] | None = None
+    digest: str = ""
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return self.called or self.path.name
+
+    def sha256(self) -> str:
+        """SHA-256 of the file, or of the rows of a database as canonical CSV."""
+        return self.digest or sha256(self.path)
 
     def line(self, row: int) -> int:
         """Return the 1-based line, sheet row or record number of the 0-based `row`."""
@@ -100,6 +119,12 @@ class Dialect:
     header: bool = True
     bom: bool = False
     newline: str = "\n"
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def parse_delimiter(delimiter: str) -> str:

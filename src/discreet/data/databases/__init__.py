@@ -1,0 +1,49 @@
+"""Databases as sources and targets, PostgreSQL and SQLite: Arrow batches by ADBC, each way in one transaction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discreet.data.databases import postgresql, sqlite
+from discreet.data.databases.address import Address, parse
+from discreet.data.databases.session import Session, connect
+from discreet.data.files.source import Source
+from discreet.errors import InputError
+
+
+def read(path: Path | str, *, query: Path | str | None = None, connection: Any = None) -> Source:
+    """Read a table, a view or the result of a query, in one read-only transaction.
+
+    Parameters
+    ----------
+    path
+        postgresql:SCHEMA.TABLE, postgresql:SERVICE/SCHEMA.TABLE or sqlite:FILE#TABLE; with a query postgresql:,
+        postgresql:SERVICE or sqlite:FILE.
+    query
+        A file with one SELECT.
+    connection
+        An ADBC connection to that database; what is read has a transaction of its own.
+    """
+    address = parse(path, query=query is not None)
+    text = None if query is None else _read_query(Path(query))
+    name = address.name if query is None else Path(query).name
+    with connect(address, connection, called=name) as session:
+        reader = postgresql.read if address.system == "postgresql" else sqlite.read
+        return reader(session, address, text)
+
+
+def _read_query(path: Path) -> str:
+    """The one statement in a file, without the semicolon at its end."""
+    try:
+        text = path.read_text(encoding="utf-8-sig").strip().rstrip(";").strip()
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; check the name and the folder") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path} cannot be read; a query is a file of text in UTF-8") from None
+    if not text or "\0" in text:
+        raise InputError(f"{path.name}: there is no query in it; write one SELECT")
+    return text
+
+
+__all__ = ["Address", "Session", "parse", "read"]

@@ -1,0 +1,70 @@
+"""Reading from SQLite, where each value has its own type: what a column holds is looked up and cast in the query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from discreet.data.checks import check_names, check_rows
+from discreet.data.databases.address import Address, quote
+from discreet.data.databases.rows import digest, sort_order, to_rows
+from discreet.data.databases.session import Session
+from discreet.data.files.source import Source
+
+_CLASSES = ("integer", "real", "text", "blob")
+# The driver takes the types of columns from the first batch: all rows are one.
+_ONE_BATCH = {"adbc.sqlite.query.batch_rows": 1 << 30}
+
+
+def read(session: Session, address: Address, query: str | None) -> Source:
+    """Read a table or the result of a query."""
+    frame, notes = fetch(session, address.relation if query is None else f"(\n{query}\n)")
+    if query is None:
+        frame = frame[sort_order(frame)]  # a table has no order of its own
+    else:
+        notes = [f"{session.called}: rows are in the order of the query; without ORDER BY it can change", *notes]
+    check_rows(Path(session.called), frame.height)
+    return Source(
+        frame,
+        Path(address.stem if query is None else session.called),
+        "sqlite",
+        notes=tuple(notes),
+        called=session.called,
+        database=describe(session),
+        digest=digest(frame),
+    )
+
+
+def fetch(session: Session, relation: str) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of a relation, and what was cast."""
+    names = session.names(f"SELECT * FROM {relation} AS relation")
+    check_names(Path(session.called), names)
+    asked = [f"max(typeof({quote(name)}) = '{each}')" for name in names for each in _CLASSES]
+    [found] = session.rows(f"SELECT {', '.join(asked)} FROM {relation} AS relation")
+    columns, notes = [], []
+    for place, name in enumerate(names):
+        held = {each for each, has in zip(_CLASSES, found[4 * place : 4 * place + 4], strict=True) if has}
+        column = quote(name)
+        if held <= {"integer"} or held == {"text"} or held == {"real"}:
+            columns.append(column)
+            continue
+        how = f"CAST({column} AS {'REAL' if held <= {'integer', 'real'} else 'TEXT'})"
+        if "blob" in held:
+            how = f"CASE typeof({column}) WHEN 'blob' THEN hex({column}) ELSE {how} END"
+        columns.append(f"{how} AS {column}")
+        what = "numbers" if held <= {"integer", "real"} else "text"
+        notes.append(
+            f"{session.called}: read as {what}: {name} ({', '.join(each for each in _CLASSES if each in held)})"
+        )
+    table = session.table(f"SELECT {', '.join(columns)} FROM {relation} AS relation", **_ONE_BATCH)
+    return to_rows(table, session.called), notes
+
+
+def describe(session: Session) -> dict[str, Any]:
+    """Where the data is, for the evidence."""
+    [(version,)] = session.rows("SELECT sqlite_version()")
+    file, table = session.address.file, session.address.table
+    database = file.name if file is not None else ""
+    return {"host": None, "database": database, "table": table or session.called, "server": f"SQLite {version}"}
