@@ -13,8 +13,8 @@ import polars.selectors as cs
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from discreet.data.databases.address import is_address
 from discreet.data.checks import check_names, check_readable
+from discreet.data.databases.address import is_address
 from discreet.data.files import arrow as columnar
 from discreet.data.files import csv as delimited
 from discreet.data.files import format_of
