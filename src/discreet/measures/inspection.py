@@ -9,16 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.columns import resolve
 from discreet.configuration import EXPECTED, Config
 from discreet.data.dataset import Dataset
 from discreet.data.profile import Profile, Proposal, profile, propose
 from discreet.data.roles import REST, Declaration, Declarations
 from discreet.data.toml import write_key, write_value
-from discreet.measures.risk import class_ids
+from discreet.measures.uniqueness import count_below, join_marks, mark, risk_by_column
 from discreet.recoding.coarsening import coarsen
 from discreet.text import WIDTH, count, entry, printable
 
@@ -208,6 +205,7 @@ def look(
     chosen = decided or [column.name for column in columns if column.proposal.role == "quasi"]
     values = {column.name: column.values for column in columns}
     comparable = {name: array for name in chosen if (array := values[name]) is not None}
+    marks = {name: mark(array, place) for place, (name, array) in enumerate(comparable.items())}
     tell("counting", 1.0)
     return Inspection(
         dataset.name,
@@ -215,8 +213,8 @@ def look(
         tuple(columns),
         tuple(comparable),
         bool(decided),
-        _risk(list(comparable.values())),
-        _risk_by_column(comparable),
+        count_below(join_marks(marks), SIZES),
+        risk_by_column(marks, SIZES),
         _reading(dataset),
         dataset.notes,
     )
@@ -239,40 +237,6 @@ def _declare(dataset: Dataset, said: Config, quasi: Sequence[str], types: Mappin
 def _read_as_declared(dataset: Dataset, said: Declaration) -> tuple[Dataset, Declaration]:
     """The data and the declaration of a column, coarsened if that says so."""
     return (dataset, said) if said.coarsen is None else coarsen(dataset, said)[:2]
-
-
-def _risk(columns: Sequence[NDArray[np.float64]]) -> dict[int, int]:
-    """How many records are in a combination of values that fewer than k share, for each k."""
-    if not columns:
-        return dict.fromkeys(SIZES, 0)
-    return _below(np.bincount(class_ids(columns)))
-
-
-def _below(sizes: NDArray[np.int64]) -> dict[int, int]:
-    return {k: int(sizes[sizes < k].sum()) for k in SIZES}
-
-
-def _risk_by_column(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, dict[str, dict[int, int]]]:
-    """The risk of each column alone, and of all the others together.
-
-    Every value gets a random number of 64 bits, and a record their sum: without a column the sum lacks one term. That
-    two different combinations of a million have the same sum has a chance of one in ten million.
-    """
-    rng = np.random.default_rng(0)
-    codes = {
-        name: np.unique(values, return_inverse=True, equal_nan=True)[1].ravel() for name, values in columns.items()
-    }
-    marks = {name: rng.integers(2**64, size=int(c.max()) + 1, dtype=np.uint64)[c] for name, c in codes.items()}
-    whole = np.zeros(len(next(iter(codes.values()))) if codes else 0, np.uint64)
-    for mark in marks.values():
-        whole += mark
-    return {
-        name: {
-            "alone": _below(np.bincount(codes[name])),
-            "without": _below(np.unique(whole - marks[name], return_counts=True)[1]),
-        }
-        for name in columns
-    }
 
 
 def _reading(dataset: Dataset) -> dict[str, Any]:

@@ -142,11 +142,11 @@ def styled(chart: AnyChart) -> AnyChart:
     plain: Any = chart
     dressed: AnyChart = (
         plain.configure(font="Helvetica, Arial, DejaVu Sans, sans-serif", background="white", padding=14)
-        .configure_axis(labelFontSize=11, titleFontSize=12, titleFontWeight="normal", gridColor="#ECECEC",
+        .configure_axis(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#ECECEC",
                         domainColor="#BBBBBB", tickColor="#BBBBBB", labelColor=INK, titleColor=INK)
         .configure_view(stroke=None)
         .configure_title(anchor="start", fontSize=16, subtitleFontSize=12, subtitleColor="#666", offset=12, color=INK)
-        .configure_legend(labelFontSize=11, titleFontSize=12, labelColor=INK, titleColor=INK)
+        .configure_legend(labelFontSize=12, titleFontSize=12, labelColor=INK, titleColor=INK)
     )  # fmt: skip
     return dressed
 

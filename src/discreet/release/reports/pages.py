@@ -124,4 +124,4 @@ def write_percent(share: float | None) -> str:
     """A percentage to read: two digits after the point, and no more than tell something."""
     if share is None:
         return "–"
-    return f"{share:.0f} %" if share in (0, 100) else f"{share:.2f} %"
+    return (f"{share:.0f} %" if share in (0, 100) else f"{share:.2f} %").replace("-", "−")

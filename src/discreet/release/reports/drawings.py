@@ -1,0 +1,205 @@
+"""The charts of reports, each from figures that were computed before: no record ever reaches the library that draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from discreet.release.charts import BLUE, GREY, INK, VERMILION, label_places, styled, svg
+from discreet.release.reports.distributions import Distribution, shorten
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# Pixels: width of a small and of a wide chart with its labels, height of a bar with its gap, and squares of a matrix.
+SMALL, WIDE, BAR = 425, 890, 22
+LARGEST_SQUARE, LEAST_SQUARE, MATRIX = 48, 14, 300
+# Letters of a name beside a chart, and columns that are named one by one where they are not drawn.
+LONGEST_NAME, MOST_NAMED = 18, 40
+# The width of a chart is that of its plot and its labels together, so that charts below each other are equally wide.
+FIT: Any = {"type": "fit-x", "contains": "padding"}
+
+
+def bars(name: str, labels: Sequence[str], shares: Sequence[float], *, title: str, width: int = SMALL) -> Markup:
+    """One bar for each label, in percent."""
+    import altair as alt
+
+    rows = [{"label": label, "share": share} for label, share in zip(labels, shares, strict=True)]
+    base = alt.Chart(alt.InlineData(values=rows))
+    chart = base.mark_bar(color=BLUE, height=BAR * 0.62).encode(y=_labels(labels), x=_shares(title))
+    return _draw(chart, name, width, len(labels))
+
+
+def overlay(name: str, found: Distribution) -> Markup:
+    """The original as a wide pale bar, and the release as a narrow one on it."""
+    import altair as alt
+
+    before, after = found.shares()
+    rows = [
+        {"label": label, "share": share, "file": file}
+        for file, shares in (("original", before), ("released", after))
+        for label, share in zip(found.labels, shares, strict=True)
+    ]
+    data = alt.InlineData(values=rows)
+    scale = alt.Scale(domain=["original", "released"], range=[GREY, BLUE])
+    layers = [
+        alt.Chart(data)
+        .transform_filter(f"datum.file == '{file}'")
+        .mark_bar(height=BAR * height, opacity=opacity)
+        .encode(
+            y=_labels(found.labels),
+            x=_shares("share of records, %"),
+            color=alt.Color("file:N", scale=scale, legend=_legend()),
+        )
+        for file, height, opacity in (("original", 0.74, 0.5), ("released", 0.34, 1.0))
+    ]
+    return _draw(alt.layer(*layers), name, SMALL, len(found.labels))
+
+
+def pairs(name: str, rows: Sequence[tuple[str, float, float]], kinds: tuple[str, str], title: str) -> Markup:
+    """Two bars for each label, side by side."""
+    import altair as alt
+
+    labels = [label for label, _, _ in rows]
+    values = [
+        {"label": label, "kind": kind, "share": share}
+        for label, *both in rows
+        for kind, share in zip(kinds, both, strict=True)
+    ]
+    chart = (
+        alt.Chart(alt.InlineData(values=values))
+        .mark_bar(height=BAR * 0.42)
+        .encode(
+            y=_labels(labels),
+            yOffset=alt.YOffset("kind:N", sort=list(kinds)),
+            x=_shares(title, most=100),
+            color=alt.Color(
+                "kind:N",
+                scale=alt.Scale(domain=list(kinds), range=[VERMILION, BLUE]),
+                legend=_legend(),
+            ),
+        )
+    )
+    return _draw(chart, name, WIDE, len(labels) * 1.35)
+
+
+def matrix(name: str, names: Sequence[str], correlations: Sequence[Sequence[float | None]]) -> Markup:
+    """Correlations as squares: the stronger the fuller, those below 0 in another colour."""
+    import altair as alt
+
+    short = shorten(names, LONGEST_NAME)
+    rows = [
+        {"row": short[i], "column": short[j], "strength": abs(value), "sign": "above 0" if value >= 0 else "below 0",
+         "text": f"{value:.2f}".replace("-", "−")}
+        for i, line in enumerate(correlations)
+        for j, value in enumerate(line)
+        if value is not None and j < i
+    ]  # fmt: skip
+    side = max(LEAST_SQUARE, min(LARGEST_SQUARE, MATRIX // len(names)))
+    axis: dict[str, Any] = {"title": None, "grid": False, "ticks": False, "domain": False, "labelLimit": 150}
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("column:N", sort=short[:-1], scale=alt.Scale(domain=short[:-1]), axis=alt.Axis(labelAngle=-45, **axis)),
+        y=alt.Y("row:N", sort=short[1:], scale=alt.Scale(domain=short[1:]), axis=alt.Axis(**axis)),
+    )
+    squares = base.mark_rect(cornerRadius=2).encode(
+        color=alt.Color(
+            "sign:N",
+            scale=alt.Scale(domain=["above 0", "below 0"], range=[BLUE, VERMILION]),
+            legend=_legend(),
+        ),
+        opacity=alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.85]), legend=None),
+    )
+    layers: list[Any] = [squares]
+    if side >= 32:
+        layers.append(base.mark_text(fontSize=10, color=INK).encode(text="text:N"))
+    chart: Any = alt.layer(*layers).properties(width=side * (len(names) - 1), height=side * (len(names) - 1))
+    return svg(styled(chart), name)
+
+
+def course(name: str, points: Sequence[tuple[float, float]], *, x: str, y: str) -> Markup:
+    """A cost that falls in steps."""
+    import altair as alt
+
+    rows = [{"x": at, "y": cost} for at, cost in points]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(interpolate="step-after", color=BLUE, strokeWidth=2)
+        .encode(
+            x=alt.X("x:Q", title=x, axis=alt.Axis(tickCount=6, grid=False)),
+            y=alt.Y("y:Q", title=y, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5)),
+        )
+        .properties(width=WIDE, height=200, autosize=alt.AutoSizeParams(**FIT))
+    )
+    return svg(styled(chart), name)
+
+
+def points(name: str, rows: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> Markup:
+    """Loss against risk of what was tried; the release stands out."""
+    import altair as alt
+
+    every = [*rows, own]
+    width, height = WIDE - 80, 280
+    scales = {axis: _pad([float(row[axis]) for row in every]) for axis in ("il", "dld")}
+
+    def place(row: Mapping[str, Any]) -> tuple[float, float]:
+        (left, right), (low, high) = scales["il"], scales["dld"]
+        return width * (row["il"] - left) / (right - left), height * (1 - (row["dld"] - low) / (high - low))
+
+    at = [place(row) for row in every]
+    labels = [(str(row["name"])[:24], *point) for row, point in zip(every, at, strict=True)]
+    order = [len(every) - 1, *range(len(every) - 1)]
+    found = label_places([labels[i] for i in order], at, (width, height))
+    texts = [
+        {"name": labels[i][0], "px": one.x, "py": one.y} for i, one in zip(order, found, strict=True) if one is not None
+    ]
+    dots = [{"il": row["il"], "dld": row["dld"], "own": row is own} for row in every]
+    base = alt.Chart(alt.InlineData(values=dots)).encode(
+        x=alt.X("il:Q", title="information loss, %", scale=alt.Scale(domain=scales["il"], nice=False)),
+        y=alt.Y("dld:Q", title="records found by linkage, %", scale=alt.Scale(domain=scales["dld"], nice=False)),
+    )
+    chart = alt.layer(
+        base.transform_filter("!datum.own").mark_circle(size=60, color=GREY, opacity=1),
+        base.transform_filter("datum.own").mark_circle(size=110, color=VERMILION, opacity=1),
+        alt.Chart(alt.InlineData(values=texts))
+        .mark_text(fontSize=11, color=INK)
+        .encode(x=alt.X("px:Q", scale=None), y=alt.Y("py:Q", scale=None), text="name:N"),
+    ).resolve_scale(x="independent", y="independent")
+    drawn: alt.LayerChart = chart.properties(width=width, height=height)
+    return svg(styled(drawn), name)
+
+
+def _labels(labels: Sequence[str]) -> alt.Y:
+    import altair as alt
+
+    axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=180, labelPadding=6)
+    return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
+
+
+def _shares(title: str, most: float | None = None) -> alt.X:
+    import altair as alt
+
+    scale = alt.Scale(domainMin=0) if most is None else alt.Scale(domain=[0, most])
+    return alt.X("share:Q", title=title, scale=scale, axis=alt.Axis(tickCount=4, domain=False, ticks=False), stack=None)
+
+
+def _legend() -> alt.Legend:
+    import altair as alt
+
+    how: dict[str, Any] = {"orient": "top", "direction": "horizontal", "offset": 4}
+    return alt.Legend(title=None, symbolType="square", symbolOpacity=1, **how)
+
+
+def _draw(chart: alt.Chart | alt.LayerChart | alt.FacetChart, name: str, width: int, rows: float) -> Markup:
+    import altair as alt
+
+    sized: Any = chart.properties(width=width, height=max(int(rows * BAR), BAR), autosize=alt.AutoSizeParams(**FIT))
+    return svg(styled(sized), name)
+
+
+def _pad(values: Sequence[float]) -> list[float]:
+    """A domain that leaves room for labels."""
+    low, high = min(values), max(values)
+    gap = (high - low) * 0.12 or max(abs(high) * 0.1, 1.0)
+    return [max(0.0, low - gap), high + gap]
