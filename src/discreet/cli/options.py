@@ -499,13 +499,21 @@ class ReportOptions(Options):
     sign_off
         A TOML file with what those who decide have said (recipient, purpose, five_safes, reviewer, decision,
         review_date), for the evidence and the internal report.
+    acro
+        Also make this folder for output checkers: the release in the form that ACRO's viewer reads (version 1.0).
+        Internal.
     """
 
     report: bool = False
     sign_off: Path | None = None
+    acro: Path | None = None
 
-    def check(self) -> None:
-        """Refuse a sign-off that cannot be read before the work begins."""
+    def check(self, output: Path | str) -> None:
+        """Refuse a sign-off that cannot be read, and a folder that cannot be made, before the work begins."""
+        if self.acro is not None:
+            from discreet.release.acro import check_acro
+
+            check_acro(self.acro, output)
         if self.sign_off is not None:
             from discreet.release.reports.sign_off import read_sign_off
 

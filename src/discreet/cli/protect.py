@@ -276,7 +276,7 @@ def _refuse_early(
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.release import check_order, files_of
 
-    reports.check()
+    reports.check(output)
     files = files_of(output, row_map=row_map, evidence=evidence, report=reports.report, folder=folder)
     spare(files.values(), {**read, "the sign-off": reports.sign_off})
     if is_address(output):

@@ -33,6 +33,7 @@ def report(
     types: TypeOptions = TYPES,
     config: Path | None = None,
     output: Path | None = None,
+    acro: Path | None = None,
     console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
@@ -69,6 +70,7 @@ def report(
             confidential=confidential,
             config=config,
             output=output,
+            acro=acro,
             force=console.force,
             progress=reporter,
             **types.given(),
@@ -78,4 +80,6 @@ def report(
     elif not console.quiet:
         show(f"Files       {written['report']}  publishable: for those who use the data")
         show(f"            {written['internal report']}  internal: for those who decide")
+        if acro is not None:
+            show(f"            {acro}  internal: for output checkers")
     return 0

@@ -88,7 +88,7 @@ def suppress(
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.suppressed import table_files
 
-    reports.check()
+    reports.check(output)
     files = table_files(output, internal=internal, certificate=certificate, evidence=evidence, report=reports.report)
     AtomicFiles(files.values(), force=console.force)
     read = {"the table itself": table, "the configuration": search.config, "the checkpoint": search.checkpoint}

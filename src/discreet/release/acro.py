@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from discreet._version import __version__
+from discreet.data.databases.address import is_address
 from discreet.data.files import sha256
 from discreet.errors import InputError
 from discreet.release.evidence import write_json
@@ -26,8 +27,10 @@ from discreet.release.evidence import write_json
 ACRO_VERSION = "1.0.2"
 
 
-def check_acro(folder: str | Path) -> Path:
-    """Refuse a folder for checkers that exists already or has no place to be made in."""
+def check_acro(folder: str | Path, release: str | Path) -> Path:
+    """Refuse a folder for checkers that exists already or has no place to be made in, and a release without a file."""
+    if is_address(release):
+        raise InputError("output checkers look at files; write the release to a file to make a folder for them")
     folder = Path(folder)
     if os.path.lexists(folder):
         raise InputError(f"{folder} exists already; name a new folder for the output checkers")
@@ -50,7 +53,7 @@ def write_acro(release: str | Path, evidence: Mapping[str, Any], folder: str | P
     command : str
         The command that repeats the release.
     """
-    folder, release = check_acro(folder), Path(release)
+    folder, release = check_acro(folder, release), Path(release)
     copies = [release.with_name(part["file"]) for part in evidence["output"].get("parts", ())] or [release]
     making = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
     try:

@@ -23,10 +23,12 @@ from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
 from discreet.data.roles import RECODINGS, Declarations
 from discreet.errors import InputError, PromiseNotKept
+from discreet.release.acro import check_acro, write_acro
 from discreet.release.atomic import spare
 from discreet.release.charts import check_drawing
 from discreet.release.evidence import record, write_json
 from discreet.release.reports.files import released_name, render_reports, report_files, write_reports
+from discreet.release.reports.repeat import write_command
 from discreet.release.reports.sign_off import read_sign_off
 from discreet.release.reports.subject import Subject
 from discreet.release.summary import summarize_release
@@ -110,6 +112,7 @@ class Release:
         evidence: str | Path | None = None,
         report: bool = False,
         sign_off: str | Path | None = None,
+        acro: str | Path | None = None,
         files: str | Path | None = None,
         connection: Any = None,
         force: bool = False,
@@ -133,6 +136,8 @@ class Release:
             Also write the reports: `path.report.html` (publishable) and `path.internal.html` (internal).
         sign_off : path, optional
             A TOML file with what those who decide have said, for the evidence and the internal report.
+        acro : path, optional
+            Also make this folder for output checkers: the release in the form that ACRO's viewer reads. Internal.
         files : path, optional
             With a table of a database: the folder of record and evidence; the current one by default.
         connection : ADBC connection, optional
@@ -145,6 +150,8 @@ class Release:
             raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
         made = files_of(path, row_map=row_map, evidence=evidence, report=report, folder=files)
         review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
+        if acro is not None:
+            check_acro(acro, path)
         if self._source is not None:
             spare(made.values(), {"the input itself": self._source.path})
         target: Target
@@ -199,6 +206,9 @@ class Release:
             if report:
                 for kind, page in render_reports(self._subject(account["output"]["file"], account), silent).items():
                     atomic.temporary(made[kind]).write_text(page, encoding="utf-8")
+        if acro is not None:
+            command = "" if self._original is None else write_command(self._subject(made["release"].name, account))
+            made["acro"] = write_acro(made["release"], account, acro, command=command)
         return Written(made, account, verdict)
 
     def report(self, path: str | Path, *, internal: bool = False, force: bool = False) -> Path:

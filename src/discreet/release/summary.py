@@ -21,6 +21,7 @@ _FILES = {
     "row map": "internal: keep it, do not publish",
     "report": "publishable: for those who use the data",
     "internal report": "internal: for those who decide",
+    "acro": "internal: for output checkers",
 }
 
 
@@ -159,6 +160,7 @@ _TABLE_FILES = {
     "certificate": "internal: the proof of protection",
     "report": "publishable: for those who use the data",
     "internal report": "internal: for those who decide",
+    "acro": "internal: for output checkers",
 }
 
 

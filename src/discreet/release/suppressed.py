@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from discreet.data.dataset import as_frame
 from discreet.data.files import excel, sha256
 from discreet.errors import InputError, PromiseNotKept
+from discreet.release.acro import check_acro, write_acro
 from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.charts import check_drawing
 from discreet.release.evidence import table_record
 from discreet.release.reports.files import released_name, report_files, write_pages
 from discreet.release.reports.sign_off import read_sign_off
-from discreet.release.reports.tables import EXACT, TableSubject, render_table_reports
+from discreet.release.reports.table_internal import render_table_reports, write_command
+from discreet.release.reports.tables import EXACT, TableSubject
 from discreet.release.summary import summarize_table
 from discreet.tabular.files.formats import check_table_format, render
 from discreet.tabular.files.own import describe_structure
@@ -135,6 +137,7 @@ class SuppressedTable:
         split: bool = False,
         report: bool = False,
         sign_off: str | Path | None = None,
+        acro: str | Path | None = None,
         force: bool = False,
     ) -> dict[str, Path]:
         """Write the publishable table, its record and its evidence; verified from the bytes, or not at all.
@@ -159,6 +162,8 @@ class SuppressedTable:
             Also write the reports: `path.report.html` (publishable) and `path.internal.html` (internal).
         sign_off : path, optional
             A TOML file with what those who decide have said, for the evidence and the internal report.
+        acro : path, optional
+            Also make this folder for output checkers: the release in the form that ACRO's viewer reads. Internal.
         force : bool
             Replace files that exist already.
 
@@ -169,6 +174,8 @@ class SuppressedTable:
         """
         files = table_files(path, internal=internal, certificate=certificate, evidence=evidence, report=report)
         review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
+        if acro is not None:
+            check_acro(acro, path)
         if not mark or _numeric(mark):
             raise InputError("the mark of a suppressed cell must be a text that is no number, such as x")
         others = np.setdiff1d(self.audit.failed, self.unprotected)
@@ -205,6 +212,8 @@ class SuppressedTable:
                 pages = render_table_reports(self._subject(account, files["release"].name, mark))
                 for kind, target in reports.items():
                     atomic.temporary(target).write_text(pages[kind], encoding="utf-8")
+        if acro is not None:
+            files["acro"] = write_acro(files["release"], account, acro, command=write_command(account))
         return files
 
     def report(self, path: str | Path, *, internal: bool = False, mark: str = MARK, force: bool = False) -> Path:

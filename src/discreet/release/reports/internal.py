@@ -5,7 +5,7 @@ Figures that the evidence holds are taken from there, so that both say the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def internal_page(subject: Subject, looked: Look) -> Page:
     """The internal report of a release of microdata; sections whose facts are not at hand are left out."""
     sections = [
         Section("summary", "In short", summary_facts(subject, looked)),
-        Section("sign-off", "Sign-off", sign_off_facts(subject)),
+        Section("sign-off", "Sign-off", sign_off_facts(subject.account)),
         Section("promise", "What is promised, and how to check it", promise_facts(subject, looked)),
         Section("columns", "The columns", column_facts(subject, looked, _write_exactly)),
         Section("risk", "Risk before and after", risk_facts(subject, looked)),
@@ -94,9 +94,9 @@ def _share_below(before: Before, k: int) -> float:
     return 100.0 * before.below[k] / len(before.sizes)
 
 
-def sign_off_facts(subject: Subject) -> dict[str, Any]:
+def sign_off_facts(account: Mapping[str, Any]) -> dict[str, Any]:
     """What those who decide have said; what they have not is blank."""
-    review = subject.account.get("review", {})
+    review = account.get("review", {})
     titles = {"decided_on": "Decided on", "review_date": "To be looked at again"}
     questions = {
         "projects": "Is this an appropriate use of the data?",
@@ -337,18 +337,6 @@ def alternative_facts(subject: Subject) -> dict[str, Any]:
 def search_facts(subject: Subject) -> dict[str, Any]:
     """How the groups were found, how the cost fell, and what is proven."""
     search, bound = subject.account["search"], subject.account["bound"]
-    trace = search["trace"]
-    figure = None
-    if len(trace) > 2 and trace[0][2]:
-        start = trace[0][2]
-        figure = Figure(
-            drawings.course(
-                "trace", [(row[1], 100.0 * row[2] / start) for row in trace], x="seconds", y="cost, % of the first"
-            ),
-            f"The search began at 100 % and ended at {100.0 * trace[-1][2] / start:.1f} %; where the line is still "
-            "falling at its end, more time helps.",
-            f"Cost over {search['seconds']:.1f} seconds, falling to {100.0 * trace[-1][2] / start:.1f} % of the first.",
-        )
     return {
         "method": search["method"],
         "params": ", ".join(f"{name} {value}" for name, value in search["params"].items()),
@@ -358,8 +346,23 @@ def search_facts(subject: Subject) -> dict[str, Any]:
         "stopped": search["stopped"],
         "bound": bound,
         "il": subject.measures.get("il"),
-        "figure": figure,
+        "figure": trace_figure(search),
     }
+
+
+def trace_figure(search: Mapping[str, Any]) -> Figure | None:
+    """How the cost fell, if it did."""
+    trace = search["trace"]
+    if len(trace) <= 2 or not trace[0][2]:
+        return None
+    start, last = trace[0][2], trace[-1][2]
+    fallen = [(row[1], 100.0 * row[2] / start) for row in trace]
+    return Figure(
+        drawings.course("trace", fallen, x="seconds", y="cost, % of the first"),
+        f"The search began at 100 % and ended at {100.0 * last / start:.1f} %; where the line is still falling at its "
+        "end, more time helps.",
+        f"Cost over {search['seconds']:.1f} seconds, falling to {100.0 * last / start:.1f} % of the first.",
+    )
 
 
 def strata_facts(subject: Subject, looked: Look) -> dict[str, Any]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import Names, TypeKeywords, sort_keywords, takes
 from discreet.listening import shows_progress
 from discreet.text import silent
+
+if TYPE_CHECKING:
+    from discreet.release.reports.subject import Subject
+    from discreet.release.reports.tables import TableSubject
 
 
 @shows_progress
@@ -25,6 +30,7 @@ def report(
     confidential: Names = None,
     config: str | Path | None = None,
     output: str | Path | None = None,
+    acro: str | Path | None = None,
     force: bool = False,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[TypeKeywords],
@@ -69,6 +75,9 @@ def report(
         The TOML file of the protection, for roles and types; what the call gives wins.
     output : path
         Another name than that of the release, for the files to be named after.
+    acro : path
+        Also make this folder for output checkers: the release in the form that ACRO's viewer reads. Internal, and needs
+        the evidence.
     force : bool
         Replace files that exist already.
     progress : callable
@@ -89,36 +98,52 @@ def report(
     >>> written = release.write("release.csv")  # doctest: +SKIP
     >>> discreet.report("release.csv")  # doctest: +SKIP
     """
+    from discreet.errors import InputError
+    from discreet.release.acro import check_acro, write_acro
     from discreet.release.charts import check_drawing
+    from discreet.release.reports import repeat, table_internal
     from discreet.release.reports.files import (
         is_table,
         read_subject,
         read_table,
+        render_reports,
         report_files,
         write_pages,
-        write_reports,
     )
-    from discreet.release.reports.tables import render_table_reports
 
     check_drawing("reports")
     (types,) = sort_keywords(report, keywords, TypeKeywords)
     tell = progress or silent
     release = Path(release)
     files = report_files(release if output is None else Path(output))
+    if acro is not None:
+        check_acro(acro, release)
     named = None if evidence is None else Path(evidence)
+    subject: Subject | TableSubject
+    render: Callable[[], dict[str, str]]
+    command: Callable[[], str]
     if is_table(release):
-        table = read_table(release, original=original, evidence=named, sign_off=sign_off)
-        return write_pages(lambda: render_table_reports(table), files, force=force)
-    subject = read_subject(
-        release,
-        original=original,
-        key=key,
-        row_map=row_map,
-        evidence=named,
-        sign_off=sign_off,
-        roles={"quasi": quasi, "confidential": confidential},
-        types=types,
-        config=config,
-        tell=tell,
-    )
-    return write_reports(subject, files, force=force, tell=tell)
+        subject = table = read_table(release, original=original, evidence=named, sign_off=sign_off)
+        render = partial(table_internal.render_table_reports, table)
+        command = partial(table_internal.write_command, table.account)
+    else:
+        subject = data = read_subject(
+            release,
+            original=original,
+            key=key,
+            row_map=row_map,
+            evidence=named,
+            sign_off=sign_off,
+            roles={"quasi": quasi, "confidential": confidential},
+            types=types,
+            config=config,
+            tell=tell,
+        )
+        render = partial(render_reports, data, tell)
+        command = partial(repeat.write_command, data)
+    if acro is not None and "evidence" in subject.absent:
+        raise InputError(f"{release.name}: a folder for output checkers needs the evidence of the release (--evidence)")
+    written = write_pages(render, files, force=force)
+    if acro is not None:
+        written["acro"] = write_acro(release, subject.account, acro, command=command())
+    return written

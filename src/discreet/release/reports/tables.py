@@ -1,13 +1,8 @@
-"""What the reports of a table say: the public one no more than the table itself, the internal one all but values.
-
-An unsafe value is in neither: of a suppressed cell the internal report says how wide its interval is against what is
-required, and never where it lies.
-"""
+"""A published table to report on, and what the public report says of it: no more than the table itself."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,22 +11,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.attack.levels import PROTECTED, UNJUDGED
 from discreet.data.checks import itemize
 from discreet.errors import InputError
-from discreet.release.charts import BLUE, GREY, VERMILION, styled, svg
-from discreet.release.reports.pages import Figure, Grid, Page, Section
+from discreet.release.reports.pages import Grid, Section
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY, Table
-from discreet.text import entries_of
 from discreet.verification.audit import audit
 from discreet.verification.outside import TablePromise, published_table
 from discreet.verification.publication import read_public_frame
 from discreet.verification.verdict import Audit
 
-# The largest table that is shown as a grid, and the most lines of a list of cells: what people read, and small files.
-ROWS, COLUMNS, LINES, BARS = 80, 16, 500, 40
-# A reach of so many times what is required is drawn as far as this: how much farther does not matter.
-FAR = 3.0
+# The largest table that is shown as a grid.
+ROWS, COLUMNS = 80, 16
 # So many suppressed cells at most are attacked again for their exact intervals.
 EXACT = 300
 RULES = {
@@ -85,15 +75,6 @@ class Slice(NamedTuple):
     cells: NDArray[np.int64]
 
 
-def render_table_reports(subject: TableSubject) -> dict[str, str]:
-    """The text of both reports of a table."""
-    cells, decide = f"{len(subject.public):,} cells", f"Release {subject.name}: report to those who decide"
-    return {
-        "report": Page(f"About the table in {subject.name}", cells, False, public_sections(subject)).render(),
-        "internal report": Page(decide, cells, True, internal_sections(subject)).render(),
-    }
-
-
 def public_sections(subject: TableSubject) -> list[Section]:
     """The report that goes out with a table."""
     return [
@@ -101,6 +82,7 @@ def public_sections(subject: TableSubject) -> list[Section]:
         Section("table-published", "What is published", published_facts(subject)),
         Section("table-uses", "What the table is good for"),
         Section("table-limits", "What this protection does not give"),
+        Section("table-glossary", "Words", {"internal": False}),
     ]
 
 
@@ -128,8 +110,8 @@ def published_facts(subject: TableSubject) -> dict[str, Any]:
         "marked": int(table.suppressed.sum()),
         "share": 100.0 * float((~table.suppressed).mean()),
         "shares": [_shares(table, axis) for axis in range(len(table.dimensions))],
-        "others": _others(table, shown),
-        "grid": None if shown is None else _grid(table, shown, subject.mark, internal=False),
+        "others": name_others(table, shown),
+        "grid": None if shown is None else cell_grid(table, shown, subject.mark, internal=False),
     }
 
 
@@ -187,14 +169,14 @@ def _depths(table: Table, axis: int) -> list[int]:
     return [found[code] for code in one.codes]
 
 
-def _others(table: Table, shown: Slice | None) -> str:
+def name_others(table: Table, shown: Slice | None) -> str:
     """The dimensions that a grid shows the totals of only."""
     if shown is None:
         return ""
     return itemize([one.name for axis, one in enumerate(table.dimensions) if axis not in (shown.down, shown.across)])
 
 
-def _grid(table: Table, shown: Slice, mark: str, *, internal: bool) -> dict[str, Any]:
+def cell_grid(table: Table, shown: Slice, mark: str, *, internal: bool) -> dict[str, Any]:
     """The rows of a grid: each with its depth, its code and its cells as text and kind."""
     digits = table.decimals
 
@@ -216,157 +198,6 @@ def _grid(table: Table, shown: Slice, mark: str, *, internal: bool) -> dict[str,
         "rows": [(depth, name, [show(cell) for cell in line.tolist()]) for (depth, name), line in
                  zip(shown.rows, shown.cells, strict=True)],
     }  # fmt: skip
-
-
-def internal_sections(subject: TableSubject) -> list[Section]:
-    """What the report to those who decide says of a table: verdict, pattern, and what each cell is there for."""
-    found = subject.audit
-    sections = [Section("table-verdict", "What an attacker can work out", verdict_facts(subject))]
-    if found is None:
-        return sections
-    sections.append(Section("table-pattern", "The pattern", pattern_facts(subject, found)))
-    sections.append(
-        Section("table-intervals", "How far the unsafe cells are from what is required", reach_facts(found))
-    )
-    if found.certificate is not None:
-        sections.append(Section("table-secondary", "What the secondary cells are there for", secondary_facts(found)))
-    return sections
-
-
-def verdict_facts(subject: TableSubject) -> dict[str, Any]:
-    """The counts of the evidence, the verdict in words, and what was found by subtraction alone."""
-    account, found = subject.account, subject.audit
-    return {
-        "measures": account.get("measures") or {},
-        "bound": account.get("bound"),
-        "verification": account.get("verification") or {},
-        "said": [] if found is None else entries_of(found.summary()),
-        "absent": dict(subject.absent),
-        "eliminated": [] if found is None else [_name(found.table, int(cell)) for cell in found.eliminated[:LINES]],
-    }
-
-
-def pattern_facts(subject: TableSubject, found: Audit) -> dict[str, Any]:
-    """The grid coloured by status, and how many cells each rule found."""
-    table = found.table
-    shown = slice_of(table)
-    words = [name for name in table.rule_words().to_list() if name]
-    rules = [(name, f"{words.count(name):,}") for name in sorted(set(words), key=lambda name: -words.count(name))]
-    return {
-        "grid": None if shown is None else _grid(table, shown, subject.mark, internal=True),
-        "others": _others(table, shown),
-        "rules": Grid(("Found unsafe by", "Cells"), rules, right=1) if rules else None,
-    }
-
-
-def reach(found: Audit) -> list[tuple[int, float | None, float | None, float | None]]:
-    """For each judged cell how far it reaches below, above and in all, in parts of what is required; least first."""
-    said = []
-    for at in np.flatnonzero(found.verdict != UNJUDGED):
-        cell = int(found.cells[at])
-        value = float(found.table.value[cell])
-        below = _ratio(value - found.lower[at], value - found.required_lower[at])
-        above = _ratio(found.upper[at] - value, found.required_upper[at] - value)
-        said.append((cell, below, above, _ratio(found.upper[at] - found.lower[at], found.required_width[at])))
-    return sorted(said, key=lambda one: min((part for part in one[1:] if part is not None), default=np.inf))
-
-
-def _name(table: Table, cell: int) -> str:
-    """A cell by its codes, or its number."""
-    if not table.dimensions:
-        return table.name(cell)
-    return " × ".join(one.codes[code] for one, code in zip(table.dimensions, table.codes[cell].tolist(), strict=True))
-
-
-def _ratio(reached: float, required: float) -> float | None:
-    if not np.isfinite(required) or required <= 0 or np.isnan(reached):
-        return None
-    return float(reached / required)
-
-
-def reach_facts(found: Audit) -> dict[str, Any]:
-    """Every unsafe cell with its interval against the required one, in parts of the latter; the closest drawn."""
-    said = reach(found)
-    names = {cell: _name(found.table, cell) for cell, *_ in said[: max(LINES, BARS)]}
-    protected = {int(cell): verdict == PROTECTED for cell, verdict in zip(found.cells, found.verdict, strict=True)}
-    rows = [
-        (names[cell], *(_times(part) for part in parts), "yes" if protected[cell] else "NO")
-        for cell, *parts in said[:LINES]
-    ]
-    exact = (
-        "the attacker's interval" if found.exact else "what was proven of the attacker's interval, which may be wider"
-    )
-    return {
-        "figure": _reach_figure(said[:BARS], names) if said else None,
-        "exact": exact,
-        "grid": Grid(("Unsafe cell", "Below", "Above", "Range", "Protected"), rows, right=4),
-        "left": max(0, len(said) - LINES),
-    }
-
-
-def _times(part: float | None) -> str:
-    return "–" if part is None else ("over 100 ×" if part > 100 else f"{part:.2f} ×")
-
-
-def _reach_figure(
-    said: Sequence[tuple[int, float | None, float | None, float | None]], names: dict[int, str]
-) -> Figure:
-    import altair as alt
-
-    rows: list[dict[str, Any]] = []
-    for cell, below, above, width in said:
-        # Where only the range counts, it is drawn as one bar to the right.
-        sides = ((-1.0, below), (1.0, above)) if width is None else ((1.0, width),)
-        rows += [
-            {"cell": names[cell], "reach": way * min(part, FAR), "enough": "enough" if part >= 1.0 else "too little"}
-            for way, part in sides
-            if part is not None
-        ]
-    colours = alt.Scale(domain=["enough", "too little"], range=[BLUE, VERMILION])
-    scale = alt.Scale(domain=[-FAR, FAR], nice=False)
-    label = "datum.value == 0 ? 'value' : (abs(datum.value) == 3 ? '≥ ' : '') + abs(datum.value) + ' ×'"
-    axis = alt.Axis(title="reach, in parts of what is required", values=[-3, -2, -1, 0, 1, 2, 3], labelExpr=label)
-    bars = alt.Chart(alt.InlineData(values=rows)).mark_bar(height={"band": 0.6}).encode(
-        y=alt.Y("cell:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
-        x=alt.X("reach:Q", scale=scale, axis=axis),
-        color=alt.Color("enough:N", scale=colours, legend=None),
-    )  # fmt: skip
-    line = (
-        alt.Chart(alt.InlineData(values=[{"at": -1}, {"at": 1}]))
-        .mark_rule(strokeDash=[4, 3], color=GREY)
-        .encode(x="at:Q")
-    )
-    drawn = styled(alt.layer(bars, line).properties(width=420, height={"step": 18}))
-    short = sum(row["enough"] != "enough" for row in rows)
-    return Figure(
-        svg(drawn, "reach"),
-        "Each bar is how far below (left) and above (right) its value an attacker has to reckon with for an unsafe "
-        "cell; the dashed lines are what is required. The cells that come closest to them stand first.",
-        f"Bars of {len(said):,} unsafe cells; {short or 'none'} end before the required distance.",
-    )
-
-
-def secondary_facts(found: Audit) -> dict[str, Any]:
-    """For each secondary cell the unsafe cells in whose certificates it moves: those it is there for."""
-    assert found.certificate is not None
-    table, proof = found.table, found.certificate
-    serves: dict[int, list[int]] = defaultdict(list)
-    for cell, down, up in zip(proof.cells.tolist(), proof.down.tolist(), proof.up.tolist(), strict=True):
-        moved = np.unique(np.concatenate([proof.moves[way].cells for way in (down, up) if way >= 0] or [[]]))
-        for other in moved.astype(np.int64).tolist():
-            if other != cell and table.status[other] == SECONDARY:
-                serves[other].append(cell)
-    secondary = np.flatnonzero(table.status == SECONDARY).tolist()
-    order = sorted(secondary, key=lambda cell: -len(serves[cell]))
-    rows = [
-        (_name(table, cell), f"{len(serves[cell]):,}", itemize([_name(table, one) for one in serves[cell]]) or "–")
-        for cell in order[:LINES]
-    ]
-    return {
-        "grid": Grid(("Secondary cell", "Unsafe cells", "Which"), rows),
-        "left": max(0, len(order) - LINES),
-        "idle": sum(not serves[cell] for cell in secondary),
-    }
 
 
 def read_table_subject(

@@ -66,6 +66,27 @@ class Request:
     certificate: bool = False
     meta: str | Path | None = None
 
+    def describe(self) -> dict[str, Any]:
+        """What was asked for beyond the usual, as the evidence keeps it: files by their names alone."""
+        names = [one.name for one in fields(self) if one.name not in ("method", "params", "certificate")]
+        said = {name: getattr(self, name) for name in names if name not in FILES}
+        given = {name: name_given(getattr(self, name)) for name in FILES if getattr(self, name) is not None}
+        # Sole contributors are guarded against wherever the table knows them, unless that is said not to be.
+        usual = {"singletons": None, "cost": None, "growth": 0.0}
+        return {name: value for name, value in said.items() if value != usual.get(name, False)} | given
+
+
+# What a suppression may read besides the table, or be given as a frame or a list.
+FILES = ("previous", "frozen", "prefer", "avoid", "previous_release", "meta")
+
+
+def name_given(value: Any) -> str | list[str]:
+    """The name of a file, or of each of several; of anything else only that it was given."""
+    if isinstance(value, str | Path):
+        return Path(value).name
+    several = isinstance(value, list | tuple) and all(isinstance(one, str | Path) for one in value)
+    return [Path(one).name for one in value] if several else "given"
+
 
 def suppress_cells(
     given: Any,
@@ -394,7 +415,7 @@ def _account(
     params, path = dict(request.params), read[0] if read else None
     return evidence(
         "table",
-        parameters={"rules": dict(table.rules), "params": params},
+        parameters={"rules": dict(table.rules), "params": params, "asked": request.describe()},
         search=describe_search(outcome, request.method, params, seed),
         measures={
             "cost": float(table.cost[secondary].sum()),
