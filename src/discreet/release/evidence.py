@@ -80,6 +80,14 @@ def describe_input(source: Source | None, records: int, columns: int) -> dict[st
     } | ({"database": dict(source.database)} if source and source.database else {})
 
 
+def name_given(value: Any) -> str | list[str]:
+    """The name of a file, or of each of several; of anything else only that it was given."""
+    if isinstance(value, str | Path):
+        return Path(value).name
+    several = isinstance(value, list | tuple) and all(isinstance(one, str | Path) for one in value)
+    return [Path(one).name for one in value] if several else "given"
+
+
 def describe_distributions(frame: pl.DataFrame, promise: Promise, decimal: str) -> dict[str, Any]:
     """Digests of the distributions, in what came in, of the columns of which t-closeness is promised.
 

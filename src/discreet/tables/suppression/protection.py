@@ -22,7 +22,7 @@ from discreet.data.roles import Declaration
 from discreet.errors import InputError, PromiseNotKept
 from discreet.evolution.loop import Outcome
 from discreet.methods import make
-from discreet.release.evidence import evidence
+from discreet.release.evidence import evidence, name_given
 from discreet.release.suppressed import SuppressedTable, note_partial
 from discreet.running import CheckpointFile, SearchOptions, describe_search, run, sign
 from discreet.tables.manual import read_cells
@@ -78,14 +78,6 @@ class Request:
 
 # What a suppression may read besides the table, or be given as a frame or a list.
 FILES = ("previous", "frozen", "prefer", "avoid", "previous_release", "meta")
-
-
-def name_given(value: Any) -> str | list[str]:
-    """The name of a file, or of each of several; of anything else only that it was given."""
-    if isinstance(value, str | Path):
-        return Path(value).name
-    several = isinstance(value, list | tuple) and all(isinstance(one, str | Path) for one in value)
-    return [Path(one).name for one in value] if several else "given"
 
 
 def suppress_cells(
