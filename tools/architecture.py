@@ -32,6 +32,7 @@ FLOORS = {
     "foundations": ["executors", "evolution", "solvers", "kernels", "examples", "tabular", "data"],
 }
 SAME_FLOOR = {
+    "cli": {"web"},
     "columns": {"configuration"},
     "release": {"verification", "measures"},
     "measures": {"verification"},

@@ -26,6 +26,7 @@ from discreet.cli.report import report
 from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import audit, suppress
 from discreet.cli.tables import link, primary, tabulate
+from discreet.cli.web import app as open_app
 from discreet.errors import INTERRUPTED, PLACED, DiscreetError, DiscreetWarning, tell_placed
 from discreet.text import printable
 
@@ -79,7 +80,8 @@ WALK: dict[str, list[tuple[Any, str]]] = {
         (audit, "discreet audit flagged.parquet --pattern suppressed.parquet"),
         (convert, "discreet convert table.tab table.parquet"),
     ],
-    "Long work": [
+    "Work that lasts": [
+        (open_app, "discreet app demo"),
         (jobs, "discreet jobs add protect survey.csv --config survey.toml --k 5 -o release.csv"),
     ],
     "Research": [

@@ -1,0 +1,119 @@
+"""A job on a page: its state, the curve of its loss, the time that is left, and a button to stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from discreet.errors import InputError
+from discreet.jobs.job import Job
+from discreet.web import theme
+from discreet.web.folder import Folder
+
+# Seconds between two looks at a job that runs.
+PAUSE = 0.5
+
+
+class Curve:
+    """Shows a job, and follows it while it runs.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder.
+    job : Job
+        The job.
+    ended : callable
+        Called once when the job has ended.
+    unit : str
+        What the cost is counted in.
+    """
+
+    def __init__(self, folder: Folder, job: Job, ended: Callable[[], Any], *, unit: str = "%") -> None:
+        self.folder, self.job, self.ended, self.unit = folder, job, ended, unit
+        about = job.request()
+        with ui.element("section").classes("panel").mark(f"job-{int(job.id)}"):
+            with ui.element("div").classes("row-of"):
+                self.state = ui.label().classes("pill").mark("state")
+                ui.label(about.get("title", "")).style("font-weight:600")
+                said = about.get("about", {})
+                theme.dim(", ".join(str(said[key]) for key in ("method",) if said.get(key)))
+                ui.element("div").style("flex:1")
+                self.stop = ui.button("Stop and keep the best", icon="stop", on_click=self._stop)
+                self.stop.props("flat dense color=primary").mark("stop")
+            self.words = theme.dim("")
+            self.bar = ui.linear_progress(0.0, show_value=False, size="6px").props("rounded")
+            self.chart = ui.echart(_options(unit)).style("height:200px;width:100%")
+        self._drawn: Any = None
+        self.timer = ui.timer(PAUSE, self._look)
+        self._look(first=True)
+
+    def _stop(self) -> None:
+        try:
+            self.folder.jobs.stop(self.job.id)
+        except InputError as error:
+            ui.notify(str(error), type="warning")
+
+    def _look(self, *, first: bool = False) -> None:
+        state, progress = self.job.state(), self.job.progress()
+        live = state.state in ("queued", "running")
+        self.state.set_text(state.state)
+        self.state.classes(replace=f"pill {theme.STATES[state.state]}")
+        self.stop.set_visibility(live)
+        self.bar.set_visibility(state.state == "running")
+        self.bar.set_value(progress.get("fraction", 0.0))
+        self.words.set_text(self._tell(state.state, state.message, progress))
+        trace = progress.get("trace", [])
+        self.chart.set_visibility(len(trace) > 1)
+        if trace and trace != self._drawn:
+            self._drawn = trace
+            points = [[seconds, cost] for _, seconds, cost in trace]
+            if progress.get("seconds", 0) > points[-1][0]:
+                points.append([progress["seconds"], points[-1][1]])
+            self.chart.options["series"][0]["data"] = points
+            bound = progress.get("bound")
+            self.chart.options["series"][1]["data"] = (
+                [] if bound is None else [[points[0][0], bound], [points[-1][0], bound]]
+            )
+            self.chart.update()
+        if not live:
+            self.timer.deactivate()
+            if not first:
+                self.ended()
+
+    def _tell(self, state: str, message: str, progress: dict[str, Any]) -> str:
+        if state == "queued":
+            return "Waits for the job before it."
+        words = [message[:1].upper() + message[1:]] if message else []
+        if progress.get("steps"):
+            words.append(f"loss {progress['cost']:.4g} {self.unit} after {progress['steps']:,} steps")
+            if progress.get("bound") is not None:
+                words.append(f"none is below {progress['bound']:.4g} {self.unit}")
+        if state == "running":
+            words.insert(0, progress.get("stage", "starting"))
+            time = self.job.request().get("about", {}).get("time")
+            if time and progress.get("seconds") is not None and progress.get("fraction", 0) < 1:
+                words.append(f"{max(0.0, time - progress['seconds']):.0f} s left")
+        return "; ".join(words)
+
+
+def _options(unit: str) -> dict[str, Any]:
+    line = {"type": "line", "showSymbol": False, "data": []}
+    return {
+        "animation": False,
+        "grid": {"left": 60, "right": 16, "top": 14, "bottom": 34},
+        "xAxis": {
+            "type": "value",
+            "name": "seconds",
+            "nameLocation": "middle",
+            "nameGap": 22,
+            "splitLine": {"show": False},
+        },
+        "yAxis": {"type": "value", "scale": True, "name": "", "axisLabel": {"formatter": "{value} " + unit}},
+        "series": [
+            {**line, "step": "end", "lineStyle": {"color": theme.TEAL, "width": 2}},
+            {**line, "lineStyle": {"color": theme.AMBER, "type": "dashed", "width": 1}},
+        ],
+    }

@@ -1,0 +1,111 @@
+"""The folder that the app is opened on: its files by name, and commands that run beside the server.
+
+Nothing outside the folder is named, read or written: a name is one plain file name, and a link that leads elsewhere is
+as good as no file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.jobs.queue import Jobs
+from discreet.text import printable
+
+MICRODATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".xlsx", ".dta", ".sav", ".sas7bdat")
+TABLES = (".jj", ".tab", ".parquet")
+# What we write beside a release, which is no data to open.
+OURS = (".release.json", ".evidence.json", ".report.html", ".internal.html", ".sign-off.toml")
+
+
+@dataclass
+class Folder:
+    """The folder, its jobs, and what was found out about its files while they were as they are.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    dark : bool, optional
+        Whether pages are dark; None for what the browser prefers.
+    """
+
+    path: Path
+    dark: bool | None = None
+    jobs: Jobs = field(init=False)
+    _found: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.path = self.path.resolve()
+        self.jobs = Jobs(self.path)
+
+    def files(self) -> list[Path]:
+        """The files of the folder that may be opened, by name."""
+        found = []
+        for path in sorted(self.path.iterdir(), key=lambda path: path.name.casefold()):
+            try:
+                found.append(self.file(path.name))
+            except InputError:
+                continue
+        return [path for path in found if path.suffix.lower() in {*MICRODATA, *TABLES, ".json", ".html", ".toml"}]
+
+    def file(self, name: str) -> Path:
+        """A file of the folder; any other name is refused."""
+        path = self.path / name
+        if not is_plain(name) or not path.is_file() or path.resolve().parent != self.path:
+            raise InputError("there is no such file in this folder")
+        return path
+
+    def new(self, name: str, suffixes: tuple[str, ...]) -> Path:
+        """Where a new file of the folder will be; a name that is taken or odd is refused."""
+        if not is_plain(name) or not name.lower().endswith(suffixes):
+            raise InputError(f"the file needs a plain name that ends with {', '.join(suffixes)}")
+        if os.path.lexists(self.path / name):
+            raise InputError(f"{name} exists already; choose another name")
+        return self.path / name
+
+    async def ask(self, words: list[str], *, about: Path | None = None) -> dict[str, Any]:
+        """Run a short command beside the server, and give what it prints as JSON; asked once while a file is the same.
+
+        A command that refuses raises what it said, in its own words.
+        """
+        stat = None if about is None else about.stat()
+        key = (*words, None if stat is None else (stat.st_mtime_ns, stat.st_size))
+        if about is None or key not in self._found:
+            content = await self._run(words)
+            if about is None:
+                return content
+            self._found[key] = content
+        return self._found[key]
+
+    async def _run(self, words: list[str]) -> dict[str, Any]:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "discreet", *words, "--json"),
+            cwd=self.path,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        printed, _ = await process.communicate()
+        try:
+            content = json.loads(printed)
+        except ValueError:
+            content = {}
+        if "message" in content and str(content.get("schema", "")).startswith("discreet/error"):
+            raise InputError(content["message"])
+        if not isinstance(content, dict) or (not content and process.returncode):
+            raise InputError("the command ended without a word; run it in a terminal to see why")
+        return content
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is one of a visible file in the folder itself, and nothing else."""
+    odd = any(sign in name for sign in ("/", "\\", "\0")) or name in ("", ".", "..")
+    return not odd and not name.startswith((".", "-")) and name == printable(name) and len(name.encode()) < 200

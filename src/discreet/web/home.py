@@ -1,0 +1,125 @@
+"""The first page, the files of the folder, and the page of its jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+from nicegui import ui
+
+from discreet.errors import InputError
+from discreet.jobs.history import begin_history
+from discreet.jobs.job import Job
+from discreet.web import theme
+from discreet.web.folder import MICRODATA, OURS, Folder
+
+
+def add_pages(folder: Folder) -> None:
+    """Add the pages to the app."""
+
+    @ui.page("/")
+    def files() -> None:
+        with theme.page(folder, "Files", "/"):
+            theme.heading("Files")
+            theme.lead("Choose the microdata to protect. Files stay in this folder: nothing is uploaded anywhere.")
+            found = [path for path in folder.files() if not path.name.endswith(OURS)]
+            data = [path for path in found if path.suffix.lower() in MICRODATA]
+            with theme.panel("Microdata"):
+                if not data:
+                    theme.dim("There are none here yet. Put a CSV, Parquet, Excel, Stata or SPSS file into the folder.")
+                for path in data:
+                    _show_file(path, (path.parent / f"{path.name}.release.json").exists())
+
+    @ui.page("/open/{name}")
+    def open_file(name: str) -> None:
+        try:
+            path = folder.file(name)
+        except InputError as error:
+            _refuse(folder, str(error))
+            return
+        history = begin_history(folder.path, {"kind": "microdata", "file": path.name, "columns": {}, "k": 5})
+        ui.navigate.to(f"/data/{history.id}/columns")
+
+    @ui.page("/jobs")
+    def jobs() -> None:
+        with theme.page(folder, "Jobs", "/jobs"):
+            theme.heading("Jobs")
+            theme.lead("One runs at a time, in a process of its own. Closing this page, or the app, ends none of them.")
+
+            @ui.refreshable
+            def listing() -> None:
+                found = folder.jobs.list()
+                with theme.panel():
+                    if not found:
+                        theme.dim("There are no jobs yet.")
+                    for job in reversed(found):
+                        _show_job(folder, job, listing.refresh)
+
+            listing()
+            seen = _states(folder)
+
+            def look() -> None:
+                nonlocal seen
+                now = _states(folder)
+                if now != seen:
+                    seen = now
+                    listing.refresh()
+
+            ui.timer(0.7, look)
+
+
+def _states(folder: Folder) -> list[tuple[str, str, float]]:
+    return [(job.id, job.state().state, round(job.progress().get("fraction", 0.0), 2)) for job in folder.jobs.list()]
+
+
+def _show_file(path: Path, released: bool) -> None:
+    with ui.element("div").classes("row-of"):
+        theme.link(path.name, f"/open/{quote(path.name)}")
+        theme.dim(_size(path.stat().st_size))
+        if released:
+            theme.pill("released", "good")
+
+
+def _size(count: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def _show_job(folder: Folder, job: Job, refresh: object) -> None:
+    state, progress, request = job.state(), job.progress(), job.request()
+    with ui.element("div").classes("row-of").mark(f"job-{int(job.id)}"):
+        theme.pill(state.state, theme.STATES[state.state])
+        ui.label(request.get("title") or " ".join(job.command[:2])).style("font-weight:600")
+        theme.dim(f"{int(job.id)} · {request.get('asked', '')[:16].replace('T', ' ')}")
+        if state.state == "running":
+            theme.dim(f"{progress.get('stage', '')} {100 * progress.get('fraction', 0.0):.0f} %")
+        ui.element("div").style("flex:1")
+        if state.state in ("queued", "running"):
+            _button("Stop", folder, lambda: folder.jobs.stop(job.id), refresh)
+        if state.state in ("stopped", "failed"):
+            _button("Resume", folder, lambda: folder.jobs.resume(job.id), refresh)
+        if state.state != "running":
+            _button("Remove", folder, lambda: folder.jobs.remove(job.id), refresh)
+    if state.message:
+        theme.dim(state.message)
+
+
+def _button(words: str, folder: Folder, act: object, refresh: object) -> None:
+    def run() -> None:
+        try:
+            act()  # type: ignore[operator]
+        except InputError as error:
+            ui.notify(str(error), type="warning")
+        refresh()  # type: ignore[operator]
+
+    ui.button(words, on_click=run).props("flat dense color=primary")
+
+
+def _refuse(folder: Folder, words: str) -> None:
+    with theme.page(folder, "Not found"):
+        theme.heading("Not found")
+        theme.note(words, "bad")
+        theme.link("Back to the files", "/")

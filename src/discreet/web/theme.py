@@ -1,0 +1,118 @@
+"""How pages look: one frame, one set of colours and spaces, light and dark, from a wall to a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from nicegui import ui
+
+from discreet.web.folder import Folder
+
+INK, TEAL, AMBER, RED, GREEN = "#1f2937", "#00796b", "#b45309", "#b91c1c", "#15803d"
+CSS = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+STATES = {"done": "good", "stopped": "warn", "failed": "bad", "running": "busy", "queued": ""}
+
+
+@contextmanager
+def page(folder: Folder, title: str, here: str = "") -> Iterator[None]:
+    """The frame of a page: the bar above it, and one column of panels."""
+    ui.add_css(CSS)
+    ui.page_title(f"{title} – discreet")
+    ui.colors(primary=TEAL, secondary=INK, positive=GREEN, negative=RED, warning=AMBER)
+    dark = ui.dark_mode(folder.dark)
+
+    def turn() -> None:
+        folder.dark = not folder.dark
+        dark.set_value(folder.dark)
+
+    with ui.element("nav").classes("bar"):
+        ui.link("discreet", "/").classes("name")
+        ui.label(str(folder.path)).classes("where")
+        ui.element("div").classes("room")
+        for word, target in (("Files", "/"), ("Jobs", "/jobs"), ("Review", "/review")):
+            link(word, target, "go here" if target == here else "go")
+        ui.button(icon="contrast", on_click=turn).props('flat round dense aria-label="Light or dark"').mark("dark")
+    with ui.element("main").classes("page"):
+        yield
+
+
+def link(words: str, target: str, classes: str = "filelink", *, new_tab: bool = False) -> ui.link:
+    """A link whose words are text, whatever a file is called."""
+    return ui.link(words, target, new_tab=new_tab).classes(classes)
+
+
+def heading(words: str, level: int = 1) -> None:
+    """A heading."""
+    with ui.element(f"h{level}"):
+        ui.label(words)
+
+
+def pill(words: str, kind: str = "") -> None:
+    """A word on the state of something."""
+    ui.label(words).classes(f"pill {kind}")
+
+
+def note(words: str, kind: str = "") -> ui.label:
+    """A sentence that matters."""
+    return ui.label(words).classes(f"note {kind}").props('role="status"')
+
+
+def lead(words: str) -> None:
+    """What a page is for, in a sentence."""
+    ui.label(words).classes("lead")
+
+
+@contextmanager
+def panel(title: str = "") -> Iterator[None]:
+    """A panel with a heading."""
+    with ui.element("section").classes("panel"):
+        if title:
+            heading(title, 2)
+        yield
+
+
+def grid(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """A table of texts; columns of numbers to the right."""
+    with ui.element("div").classes("scroll"), ui.element("table").classes("plain"):
+        with ui.element("thead"), ui.element("tr"):
+            for place, word in enumerate(header):
+                with ui.element("th").classes("right" if place in right else ""):
+                    ui.label(word)
+        with ui.element("tbody"):
+            for row in rows:
+                with ui.element("tr"):
+                    for place, word in enumerate(row):
+                        with ui.element("td").classes("right" if place in right else ""):
+                            ui.label(word)
+
+
+def bars(shares: dict[str, float], *, most: float = 100.0) -> None:
+    """Percentages as bars, each with its name and number."""
+    with ui.element("div").classes("bars"):
+        for name, share in shares.items():
+            ui.label(name).classes("label")
+            with ui.element("div").classes("track"):
+                ui.element("div").classes("fill").style(f"width:{min(100.0, 100.0 * share / most):.1f}%")
+            ui.label(f"{share:.1f} %").classes("soft num")
+
+
+def primary(words: str, act: Callable[[], object], mark: str) -> ui.button:
+    """The button that leads on."""
+    return ui.button(words, on_click=act).props("unelevated color=primary").mark(mark)
+
+
+def secondary(words: str, act: Callable[[], object], mark: str) -> ui.button:
+    """Any other button."""
+    return ui.button(words, on_click=act).props("outline color=primary").mark(mark)
+
+
+def dim(words: str) -> ui.label:
+    """Something said in passing."""
+    return ui.label(words).classes("soft")
+
+
+def code(text: str) -> None:
+    """A text to be copied as it is."""
+    ui.label(text).classes("code").props("tabindex=0")

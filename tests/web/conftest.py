@@ -1,0 +1,115 @@
+"""The app, started as a user would, and a real browser."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from discreet.examples import make
+
+ROOT = Path(__file__).resolve().parents[2]
+# A machine with other work may take its time; no test asserts one.
+expect.set_options(timeout=60_000)
+
+
+class App:
+    """A running app: its process and its link."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        paths = os.pathsep.join([str(ROOT / "src"), *filter(None, [clean.get("PYTHONPATH")])])
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "discreet", "app", str(folder), "--no-browser", *options],
+            env={**clean, "PYTHONPATH": paths},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        found = re.search(r"http://\S+", self.process.stdout.readline())
+        if found is None:
+            raise RuntimeError(self.process.communicate()[1])
+        self.link = found[0]
+        self.home = self.link.partition("/enter")[0]
+
+    def end(self) -> str:
+        """End the app and give all that it printed since its link."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            out, err = self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
+        return out + err
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def end_jobs(folder: Path) -> None:
+    """Leave no job behind."""
+    from discreet.jobs.queue import Jobs
+
+    for job in Jobs(folder).list():
+        pid = job.state().pid
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    """A folder with a small survey."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    make("survey", folder, n=600)
+    return folder
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., App]]:
+    """Start the app on a folder; it is ended after the test, and its jobs too."""
+    running: list[App] = []
+
+    def begin(folder: Path, *options: str) -> App:
+        running.append(App(folder, *options))
+        return running[-1]
+
+    yield begin
+    for app in running:
+        if app.process.poll() is None:
+            app.end()
+        end_jobs(app.folder)
+
+
+@contextmanager
+def launch(path: Path | str, *more: str) -> Iterator[Browser]:
+    """Debian's Chromium, also for root."""
+    with sync_playwright() as driver:
+        sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        browser = driver.chromium.launch(executable_path=str(path), args=[*sandbox, *more])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Path) -> Iterator[Page]:
+    """A page of a real browser."""
+    with launch(chromium) as browser:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        yield page
+
+
+def find_chromium() -> str | None:
+    return shutil.which("chromium")

@@ -1,0 +1,192 @@
+"""The guard: whoever comes from elsewhere, or without the link, gets nothing; over HTTP and over websockets."""
+
+import asyncio
+from collections.abc import AsyncIterator, MutableMapping
+from typing import Any
+
+import httpx
+import pytest
+
+from discreet.web.guard import MOST_BYTES, POLICY, SITTING, App, Guard, Receive, Send
+
+PORT = 4321
+HOME = f"http://127.0.0.1:{PORT}"
+
+
+class Behind:
+    """The app behind the guard: answers everybody, and remembers who got through."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.sockets = 0
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            self.sockets += 1
+            await send({"type": "websocket.accept"})
+            return
+        while (message := await receive())["type"] == "http.request":
+            if not message.get("more_body"):
+                break
+        else:
+            raise ConnectionError
+        self.asked.append(scope["path"])
+        headers = [(b"cache-control", b"public"), (b"content-type", b"text/plain")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"secret"})
+
+
+class Desk:
+    """A guard, what is behind it, its clock, and a browser that has or has not opened the link."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.behind = Behind()
+        self.guard = Guard(self.behind, PORT, clock=lambda: self.now)
+
+    def client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=httpx.ASGITransport(app=cast_app(self.guard)), base_url=HOME)
+
+    def get(self, path: str = "/", *, entered: bool = True, method: str = "GET", **keywords: Any) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            async with self.client() as client:
+                if entered:
+                    assert (await client.get(self.guard.link)).status_code == 200
+                return await client.request(method, path, **keywords)
+
+        return asyncio.run(ask())
+
+    def connect(self, headers: dict[str, str], cookie: str | None = None) -> str:
+        """Ask for a websocket; give the type of the answer."""
+        said: list[str] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "websocket.connect"}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            said.append(message["type"])
+
+        pairs = {"host": f"127.0.0.1:{PORT}", **headers, **({"cookie": cookie} if cookie else {})}
+        scope = {
+            "type": "websocket",
+            "path": "/_nicegui_ws/socket.io/",
+            "headers": [(name.encode(), value.encode()) for name, value in pairs.items()],
+        }
+        asyncio.run(self.guard(scope, receive, send))
+        return said[-1]
+
+    def enter(self) -> str:
+        """Open the link; give the cookie."""
+
+        async def ask() -> httpx.Response:
+            async with self.client() as client:
+                return await client.get(self.guard.link)
+
+        return asyncio.run(ask()).headers["set-cookie"].split(";")[0]
+
+
+def cast_app(app: App) -> Any:
+    return app
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_who_has_the_link_gets_in_once_and_nothing_of_it_stays_in_the_address(desk: Desk) -> None:
+    token = desk.guard.token
+    assert len(token) >= 43  # 256 bits
+    answer = desk.get(desk.guard.link, entered=False)
+    assert answer.status_code == 200
+    assert token not in answer.text
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"discreet-{PORT}=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert token not in cookie
+    stolen = desk.get(f"/enter?token={token}", entered=False)
+    assert stolen.status_code == 403
+    assert "set-cookie" not in stolen.headers
+    assert desk.behind.asked == []
+
+
+def test_pages_carry_headers_that_let_nothing_leave(desk: Desk) -> None:
+    headers = desk.get().headers
+    assert headers["content-security-policy"] == POLICY
+    for words in ("connect-src 'self'", "object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"):
+        assert words in POLICY
+    assert headers["cache-control"] == "no-store"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "script" not in Desk().get("/report/x").headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"host": f"evil.example:{PORT}"}, 421),  # a name that was made to lead here
+        ({"host": "127.0.0.1:80"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": f"http://127.0.0.1:{PORT + 1}"}, 403),
+        ({"origin": f"https://127.0.0.1:{PORT}"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+    ],
+)
+def test_foreign_requests_are_refused_with_and_without_a_sitting(
+    desk: Desk, headers: dict[str, str], status: int
+) -> None:
+    assert desk.get(entered=False, headers=headers).status_code == status
+    assert desk.get(headers=headers).status_code == status
+    assert desk.get(method="POST", data={"a": "b"}, headers=headers, entered=False).status_code == status
+    assert desk.behind.asked == []
+    cookie = Desk.enter(other := Desk())
+    assert other.connect(headers, cookie) == "websocket.close"
+    assert other.behind.sockets == 0
+
+
+def test_without_a_sitting_there_is_nothing(desk: Desk) -> None:
+    for path in ("/", "/_nicegui/x.js", "/_nicegui_ws/socket.io/", "/report/x", "/enter", "/enter?token="):
+        assert desk.get(path, entered=False).status_code == 403
+    assert desk.get(entered=False, headers={"cookie": f"discreet-{PORT}="}).status_code == 403
+    assert desk.get(entered=False, headers={"cookie": f"discreet-{PORT}=guess"}).status_code == 403
+    assert desk.connect({}) == "websocket.close"
+    assert desk.connect({}, f"discreet-{PORT}=") == "websocket.close"
+    assert desk.behind.asked == []
+
+
+def test_our_own_page_gets_its_websocket(desk: Desk) -> None:
+    cookie = desk.enter()
+    assert desk.connect({"origin": HOME}, cookie) == "websocket.accept"
+    assert desk.get(entered=False, headers={"cookie": cookie, "origin": HOME}).text == "secret"
+
+
+def test_a_sitting_that_nobody_uses_is_over(desk: Desk) -> None:
+    cookie = {"cookie": desk.enter()}
+    desk.now += SITTING - 1
+    assert desk.get(entered=False, headers=cookie).status_code == 200
+    desk.now += SITTING - 1
+    assert desk.get(entered=False, headers=cookie).status_code == 200
+    desk.now += SITTING + 1
+    assert desk.get(entered=False, headers=cookie).status_code == 403
+    desk.now = 0.0
+    assert desk.get(entered=False, headers=cookie).status_code == 403
+
+
+def test_a_huge_body_is_refused_and_not_read(desk: Desk) -> None:
+    read = 0
+
+    async def pour() -> AsyncIterator[bytes]:
+        nonlocal read
+        for _ in range(1000):
+            read += MOST_BYTES
+            yield b"\0" * MOST_BYTES
+
+    assert desk.get(method="POST", content=pour()).status_code == 413
+    assert read <= 3 * MOST_BYTES
+    desk = Desk()
+    assert desk.get(method="POST", content=b"x", headers={"content-length": "1000000000"}).status_code == 413
+    assert desk.behind.asked == []
