@@ -14,6 +14,8 @@ from discreet.web.folder import Folder
 
 # Seconds between two looks at a job that runs.
 PAUSE = 0.5
+# Costs above so many times the last are not drawn.
+FAR = 1.25
 
 
 class Curve:
@@ -69,7 +71,9 @@ class Curve:
         self.chart.set_visibility(len(trace) > 1)
         if trace and trace != self._drawn:
             self._drawn = trace
-            points = [[seconds, cost] for _, seconds, cost in trace]
+            # The first answers are so far off that the rest of the curve would be flat.
+            near = [[seconds, cost] for _, seconds, cost in trace if cost <= FAR * trace[-1][2]]
+            points = near if len(near) > 1 else [[seconds, cost] for _, seconds, cost in trace]
             if progress.get("seconds", 0) > points[-1][0]:
                 points.append([progress["seconds"], points[-1][1]])
             self.chart.options["series"][0]["data"] = points
@@ -105,13 +109,19 @@ def _options(unit: str) -> dict[str, Any]:
         "animation": False,
         "grid": {"left": 60, "right": 16, "top": 14, "bottom": 34},
         "xAxis": {
+            **theme.AXIS,
             "type": "value",
             "name": "seconds",
             "nameLocation": "middle",
             "nameGap": 22,
-            "splitLine": {"show": False},
+            "scale": True,
         },
-        "yAxis": {"type": "value", "scale": True, "name": "", "axisLabel": {"formatter": "{value} " + unit}},
+        "yAxis": {
+            **theme.AXIS,
+            "type": "value",
+            "scale": True,
+            "axisLabel": {"color": "#808890", "formatter": "{value} " + unit},
+        },
         "series": [
             {**line, "step": "end", "lineStyle": {"color": theme.TEAL, "width": 2}},
             {**line, "lineStyle": {"color": theme.AMBER, "type": "dashed", "width": 1}},

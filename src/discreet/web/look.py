@@ -97,7 +97,14 @@ def _scatter(found: list[Job]) -> dict[str, Any]:
                 "label": {"show": True, "position": "top", "formatter": str(int(job.id)), "color": "#808890"},
             }
         )
-    axis = {"type": "value", "min": 0, "nameLocation": "middle", "splitNumber": 4, "boundaryGap": ["0%", "25%"]}
+    axis = {
+        **theme.AXIS,
+        "type": "value",
+        "min": 0,
+        "nameLocation": "middle",
+        "splitNumber": 4,
+        "boundaryGap": ["0%", "25%"],
+    }
     return {
         "animation": False,
         "grid": {"left": 56, "right": 24, "top": 24, "bottom": 44},

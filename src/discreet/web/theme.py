@@ -12,6 +12,13 @@ from discreet.web.folder import Folder
 
 INK, TEAL, AMBER, RED, GREEN = "#1f2937", "#00796b", "#b45309", "#b91c1c", "#15803d"
 CSS = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+# Of charts, to be read on light and dark paper alike.
+AXIS = {
+    "axisLabel": {"color": "#808890"},
+    "nameTextStyle": {"color": "#808890"},
+    "axisLine": {"lineStyle": {"color": "#80889080"}},
+    "splitLine": {"lineStyle": {"color": "#80889030"}},
+}
 STATES = {"done": "good", "stopped": "warn", "failed": "bad", "running": "busy", "queued": ""}
 
 
