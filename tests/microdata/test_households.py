@@ -217,9 +217,8 @@ def test_large_households_are_cut_into_parts_as_equal_as_can_be(cut: int) -> Non
         ({"household": 3}, "name of a column"),
         ({"household": None, "split_households": 3, "identifier": "home"}, "needs household"),
         ({"split_households": 0}, "split_households"),
-        ({"bound": True}, "no bound"),
-        ({"l": {"ill": 2}}, "l, t and person"),
-        ({"labels": [0] * 30}, "leave out household"),
+        ({"person": "sex"}, "leave out person"),
+        ({"labels": list(range(15)) * 2}, "members of 15 households have different ones"),
         ({"confidential": ["ill", "home"]}, "name it as identifier"),
     ],
 )
@@ -229,10 +228,57 @@ def test_what_makes_no_sense_is_refused(said: dict[str, Any], words: str) -> Non
         discreet.protect(make(5, {2: 15}), **columns | said)
 
 
-def test_refine_knows_no_households() -> None:
-    frame = make(5, {2: 15})
-    with pytest.raises(InputError, match="use protect"):
-        discreet.refine(frame, frame, ignore="area", k=3, **COLUMNS)
+def test_labels_are_groups_of_whole_households() -> None:
+    frame = make(5, {2: 9, 3: 6})
+    said: dict[str, Any] = {"k": 3, "ignore": "area", "measures": "none"} | COLUMNS
+    # A group of all households becomes one for each size.
+    release = discreet.protect(frame, labels=[0] * frame.height, **said)
+    assert release.verification.checks[0].combinations == 2
+    assert "cut at size, strata" in release.summary()
+    homes = frame["home"].rank("dense").to_numpy()
+    with pytest.raises(InputError, match="fewer than k = 3 households"):
+        discreet.protect(frame, labels=homes, **said)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5]))
+def test_refine_makes_households_no_worse(tmp_path_factory: pytest.TempPathFactory, seed: int, gaps: float) -> None:
+    frame = make(seed, {1: 6, 2: 8, 4: 7}, gaps=gaps)
+    said: dict[str, Any] = {"ignore": "area", "measures": "none", "missing": "impute"} | COLUMNS
+    folder = tmp_path_factory.mktemp("refine")
+    first = discreet.protect(frame, k=3, method="mdav", **said)
+    first.write(folder / "first.csv", row_map=folder / "map.csv")
+    better = discreet.refine(frame, folder / "first.csv", row_map=folder / "map.csv", steps=3, **said)
+    assert better.measures["il"] <= first.measures["il"] + 1e-9
+    assert better.measures["start_il"] == pytest.approx(first.measures["il"])
+    better.write(folder / "better.csv")
+    assert count_alike(folder / "better.csv", COLUMNS["quasi"], "home")[0] >= 3
+    with pytest.raises(InputError, match="fewer than k = 9 households"):
+        discreet.refine(frame, folder / "first.csv", row_map=folder / "map.csv", k=9, steps=3, **said)
+
+
+def test_what_is_proven_of_members_bounds_the_loss_of_households() -> None:
+    frame = make(4, {1: 6, 2: 7})
+    said: dict[str, Any] = {"k": 3, "ignore": ["area", "sex"], "measures": "none"} | COLUMNS
+    said["quasi"] = ["age", "rooms"]
+    release = discreet.protect(frame, steps=30, bound=True, **said)
+    bound = release.evidence["bound"]
+    assert 0 < bound["value"] <= release.measures["partition_il"]
+    assert "of members one by one" in bound["method"]
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.integers(1, 5))
+def test_weighted_totals_of_households_are_kept_within_each_class(seed: int, size: int) -> None:
+    frame = make(seed, {size: 8}).with_columns(weight=np.random.default_rng(seed).uniform(1, 9, 8 * size))
+    said: dict[str, Any] = {"k": 3, "ignore": "area", "measures": "none", "method": "mdav"} | COLUMNS
+    release = discreet.protect(frame, sampling_weight="weight", **said | {"confidential": ["ill", "weight"]})
+    weights = frame["weight"].to_numpy()
+    for column in ("age", "rooms"):
+        before, after = (
+            np.bincount(release.labels, weights * one.to_numpy()) for one in (frame[column], release.data[column])
+        )
+        np.testing.assert_allclose(before, after)
 
 
 def test_a_record_without_a_household_is_refused() -> None:

@@ -307,13 +307,6 @@ class SurveyOptions(PromiseOptions):
     __doc__ = PromiseOptions.__doc__  # what is documented there holds here, and the verb documents the rest
 
     sampling_weight: Annotated[str | None, Parameter(metavar="COLUMN")] = None
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class HouseholdOptions(SurveyOptions):
-    __doc__ = PromiseOptions.__doc__
-
     split_households: int | None = None
 
 
@@ -590,5 +583,4 @@ DETECT, PREVIOUS, LARGE = Reading(), PreviousOptions(), LargeOptions()
 PROMISES = PromiseOptions()
 KINDS = KindOptions()
 SURVEY = SurveyOptions()
-HOUSEHOLDS = HouseholdOptions()
 REPORTS = ReportOptions()

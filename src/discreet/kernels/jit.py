@@ -136,7 +136,21 @@ def helper(function: F) -> F:
 
     It has no entry point, by which Python would call it, and no file in the cache. Called by Python it runs as Python.
     """
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "python"}
+    return _compiled_within(function)
+
+
+def borrower(function: F) -> F:
+    """Compile a helper that neither makes arrays nor gives any back, and calls no other that does.
+
+    Arrays are only lent to it, so that it need not count who holds them, and it becomes a part of the code that calls
+    it. For named tuples of twenty arrays, handed from function to function, counting and copying take ten times as long
+    as what the functions do.
+    """
+    return _compiled_within(function, _nrt=False, forceinline=True)
+
+
+def _compiled_within(function: F, **more: bool) -> F:
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "python", **more}
     made: Any = numba.njit(**options)(function)
     made.__class__ = _Helper
     return cast(F, made)

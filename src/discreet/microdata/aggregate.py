@@ -89,12 +89,14 @@ def _halve(
     starts: NDArray[np.int64], sizes: NDArray[np.int64], weights: Values
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """In each group the first places up to which at least half, and more than half, of the weight is."""
-    # Each group's own running sum, so that the weights of others add no rounding.
     low, high = np.empty_like(starts), np.empty_like(starts)
-    for place, (start, size) in enumerate(zip(starts.tolist(), sizes.tolist(), strict=True)):
-        running = np.cumsum(weights[start : start + size])
-        low[place] = start + np.searchsorted(running, running[-1] / 2)
-        high[place] = start + np.searchsorted(running, running[-1] / 2, side="right")
+    for size in np.unique(sizes):
+        # Each group's own running sum, so that the weights of others add no rounding.
+        same = np.flatnonzero(sizes == size)
+        running = np.cumsum(weights[starts[same][:, None] + np.arange(size)], axis=1)
+        half = running[:, -1:] / 2
+        low[same] = starts[same] + (running < half).sum(axis=1)
+        high[same] = starts[same] + (running <= half).sum(axis=1)
     return low, high
 
 

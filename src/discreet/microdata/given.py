@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from discreet.data.dataset import accept
 from discreet.errors import InputError
 from discreet.microdata.classes import AttributeGroup, Classes
+from discreet.microdata.households import Households
 from discreet.microdata.method import Construction, Labels, Points, Run, describe_params
 from discreet.plugins import name_of
+from discreet.text import count
 
 # What stands in the place of a method.
 LABELS = "labels"
@@ -48,12 +50,12 @@ def number_groups(labels: NDArray[Any], records: int, where: str) -> Labels:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def check_sizes(labels: Labels, k: int, where: str, within: str = "") -> None:
+def check_sizes(labels: Labels, k: int, where: str, within: str = "", unit: str = "record") -> None:
     """Refuse groups of fewer than k records, with counts."""
     sizes = np.bincount(labels)
     if sizes.min() < k:
         raise InputError(
-            f"{where}: {int((sizes < k).sum()):,} of {len(sizes):,} groups have fewer than k = {k} records{within}, "
+            f"{where}: {int((sizes < k).sum()):,} of {len(sizes):,} groups have fewer than k = {k} {unit}s{within}, "
             f"the smallest {int(sizes.min()):,}; merge such groups, or choose a smaller k"
         )
 
@@ -67,17 +69,30 @@ def cut(labels: Labels, classes: Classes) -> Labels:
     return parts
 
 
-def fit(labels: Sequence[Labels], groups: Sequence[AttributeGroup], k: int) -> tuple[list[Labels], list[str]]:
+def fit(
+    labels: Sequence[Labels], groups: Sequence[AttributeGroup], k: int, households: Households | None = None
+) -> tuple[list[Labels], list[str]]:
     """The labels of each group of quasi-identifiers within its classes, and what was done to them."""
     fitted, notes = [], []
+    unit, units = ("record", slice(None)) if households is None else ("household", households.firsts)
+    sized = "" if households is None else "size, "
     for own, group in zip(labels, groups, strict=True):
-        check_sizes(own, k, "labels")
+        if households is not None:
+            torn = len(np.unique(households.codes[own[households.firsts][households.codes] != own]))
+            if torn:
+                raise InputError(
+                    f"labels: members of {count(torn, 'household')} have different ones; households are grouped as "
+                    "wholes: give all members the same label"
+                )
+        check_sizes(own[units], k, "labels", unit=unit)
         parts = cut(own, group.classes)
-        check_sizes(parts, k, "labels", " within their stratum and pattern of missing values")
+        check_sizes(parts[units], k, "labels", f" within their {sized}stratum and pattern of missing values", unit)
         fitted.append(parts)
         more = int(parts.max() - own.max())
         if more:
-            notes.append(f"groups of the labels were cut at strata and patterns of missing values: {more:,} more")
+            notes.append(
+                f"groups of the labels were cut at {sized}strata and patterns of missing values: {more:,} more"
+            )
     return fitted, notes
 
 

@@ -50,6 +50,20 @@ class Households:
         starts = np.cumsum(sizes) - sizes
         return [order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes).tolist()]
 
+    @property
+    def firsts(self) -> Labels:
+        """One record of each household."""
+        return np.unique(self.codes, return_index=True)[1].astype(np.int64)
+
+    def group(self, looks: Labels) -> Labels:
+        """The group of each record, given how records look: households of one size whose members look the same."""
+        groups, count = np.empty(len(looks), np.int64), 0
+        for members in self.by_size():
+            alike = np.unique(np.sort(looks[members], axis=1), axis=0, return_inverse=True)[1].ravel()
+            groups[members] = count + alike[:, None]
+            count += int(alike.max()) + 1
+        return groups
+
     def counts(self) -> dict[str, int]:
         """How many there are, how many were cut, and into how many parts."""
         return {"households": int(self.codes.max()) + 1, "households_cut": self.cut, "household_parts": self.parts}

@@ -23,7 +23,7 @@ from discreet.microdata.households import HouseholdClass, HouseholdClasses, Memb
 from discreet.microdata.method import Labels, Points, renumber
 from discreet.microdata.options import Settings
 from discreet.microdata.records import Records
-from discreet.microdata.solving import Partition, Solution, View, choose, partition_of, solve
+from discreet.microdata.solving import Partition, Solution, View, adopt, choose, find_bound, partition_of, solve
 
 # The share of a search after which members are matched anew, within the groups found so far.
 FIRST_SHARE = 2 / 3
@@ -36,14 +36,19 @@ FEW_MEMBERS, MOST_DISTANCES = 4, 2_000_000
 class _Matched(NamedTuple):
     """All households of one size, as one group of attributes shows them, with their members in order."""
 
-    records: Records
+    source: View
     parts: list[HouseholdClass]
 
     def view(self) -> View:
         """The households as vectors, with their classes."""
         members = np.concatenate([part.members for part in self.parts])
         rows = np.split(np.arange(len(members)), self.starts[1:])
-        return View(join_members(self.records, members), Classes(rows, np.zeros((len(members), 0), bool)))
+        kept = self.source.constraints
+        return View(
+            join_members(self.source.records, members),
+            Classes(rows, np.zeros((len(members), 0), bool)),
+            None if kept is None else kept.join(members),
+        )
 
     @property
     def starts(self) -> Labels:
@@ -57,7 +62,7 @@ class _Matched(NamedTuple):
             for part, own in zip(self.parts, np.split(labels, self.starts[1:]), strict=True)
         ]
         other = self._replace(parts=parts)
-        if not self.records.has_categories:
+        if not self.source.records.has_categories:
             return other
         # Members are matched by squared distances, and of categories modes are released.
         before, after = (one.view().records.losses(labels) for one in (self, other))
@@ -74,7 +79,10 @@ def solve_households(
     views: Sequence[View],
     settings: Settings,
     tell: Callable[[str, float], None],
+    *,
     checkpoint: Path | None = None,
+    looks: Sequence[Labels] | None = None,
+    is_given: bool = False,
 ) -> Solution:
     """Group the households of every class; the partitions are of records, one place of one group being a group.
 
@@ -91,21 +99,39 @@ def solve_households(
         Told the stage and how far along it is, in [0, 1].
     checkpoint : Path, optional
         Where the first share of the search is kept, and goes on from.
+    looks : sequence of arrays of int, optional
+        How each record looks, for every view: households of a class whose members look the same are groups to start
+        from, each of at least k.
+    is_given : bool
+        Whether these groups are the answer, and only members are matched.
     """
     tell("matching", 0.0)
-    searches = choose(settings.method, settings.params)[1].searches
+    searches = not is_given and choose(settings.method, settings.params)[1].searches
     points = [view.records.points() for view in views]
     sized = [(number, matched) for number, view in enumerate(views) for matched in _by_size(view, points[number])]
-    first = _share(settings, FIRST_SHARE) if searches else settings
-    solution = solve([matched.view() for _, matched in sized], first, tell, checkpoint=checkpoint)
-    search = solution.search
+    start = None
+    if looks is not None:
+        arranged = [(number, *_arrange(matched, looks[number])) for number, matched in sized]
+        sized, start = [(number, matched) for number, matched, _ in arranged], [own for _, _, own in arranged]
+    begun = sized
+    if is_given and start is not None:
+        solution = adopt([matched.view() for _, matched in sized], start, replace(settings, bound=False), tell)
+    else:
+        first = _share(settings, FIRST_SHARE) if searches else settings
+        solution = solve([matched.view() for _, matched in sized], first, tell, start=start, checkpoint=checkpoint)
+    search, given, keeps = solution.search, solution.start, solution.start_keeps
     sized = _match(sized, points, solution)
     if searches and search["stopped"] != "interrupted":
-        start = [partition.labels for partition in solution.partitions]
-        solution = solve([matched.view() for _, matched in sized], _share(settings, 1 - FIRST_SHARE), tell, start=start)
+        found = [partition.labels for partition in solution.partitions]
+        solution = solve([matched.view() for _, matched in sized], _share(settings, 1 - FIRST_SHARE), tell, start=found)
         sized = _match(sized, points, solution)
         search = _follow(search, solution.search)
-    return Solution(_as_records(views, sized, solution, settings.k), search, None)
+    partitions = _as_records(views, sized, solution.partitions, settings.k)
+    bound = find_bound(_by_place(views), partitions, settings, tell) if settings.bound else None
+    if bound is not None:
+        bound["method"] += "; of members one by one"
+    started = None if given is None else _as_records(views, begun, given, settings.k)
+    return Solution(partitions, search, bound, started, keeps)
 
 
 def _by_size(view: View, points: Points) -> Iterator[_Matched]:
@@ -119,7 +145,34 @@ def _by_size(view: View, points: Points) -> Iterator[_Matched]:
             ordered._replace(members=match_members(points, ordered, whole))
         )
     for _, parts in sorted(sizes.items()):
-        yield _Matched(view.records, parts)
+        yield _Matched(view, parts)
+
+
+def _arrange(matched: _Matched, looks: Labels) -> tuple[_Matched, Labels]:
+    """Members in the order of how they look, and the groups of households whose members look the same."""
+    parts, labels, count = [], [], 0
+    for part in matched.parts:
+        members = _place(part, looks[part.members])
+        own = np.unique(looks[members], axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+        parts.append(part._replace(members=members))
+        labels.append(own + count)
+        count += int(own.max()) + 1
+    return matched._replace(parts=parts), np.concatenate(labels)
+
+
+def _by_place(views: Sequence[View]) -> list[View]:
+    """The views with classes of records: members who may stand at the same places, each on its own.
+
+    A group of households is, place by place, a group of such records, so that what bounds their loss bounds its own.
+    """
+    apart = []
+    for view in views:
+        assert isinstance(view.classes, HouseholdClasses)
+        rows = [
+            part.members[:, part.kinds == kind].ravel() for part in view.classes.parts for kind in np.unique(part.kinds)
+        ]
+        apart.append(replace(view, classes=Classes(rows, view.classes.blank)))
+    return apart
 
 
 def _share(settings: Settings, share: float) -> Settings:
@@ -151,12 +204,12 @@ def _follow(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_records(
-    views: Sequence[View], sized: Sequence[tuple[int, _Matched]], solution: Solution, k: int
+    views: Sequence[View], sized: Sequence[tuple[int, _Matched]], partitions: Sequence[Partition], k: int
 ) -> list[Partition]:
     """Groups of households as groups of records, for each view."""
     labels = [np.empty(len(view.records), np.int64) for view in views]
     given = [0] * len(views)
-    for (number, matched), partition in zip(sized, solution.partitions, strict=True):
+    for (number, matched), partition in zip(sized, partitions, strict=True):
         members = np.concatenate([part.members for part in matched.parts])
         size = members.shape[1]
         labels[number][members] = given[number] + partition.labels[:, None] * size + np.arange(size)
@@ -209,8 +262,12 @@ def _sort_members(points: Points, part: HouseholdClass) -> Members:
     centred = centred - centred.mean(axis=0)
     direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
     direction *= np.sign(direction[np.argmax(np.abs(direction))])
-    along = (centred @ direction).reshape(len(own), size)
-    order = np.lexsort((along, np.broadcast_to(part.kinds, along.shape)), axis=1)
+    return _place(part, (centred @ direction).reshape(len(own), size))
+
+
+def _place(part: HouseholdClass, keys: NDArray[Any]) -> Members:
+    """The members in the order of their keys, those at places of one kind among themselves."""
+    order = np.lexsort((keys, np.broadcast_to(part.kinds, keys.shape)), axis=1)
     # Members of a kind go to the places of that kind.
     places = np.argsort(part.kinds, kind="stable")
     placed = np.empty_like(order)

@@ -121,11 +121,16 @@ class Repaired:
     def __init__(self, process: Process[Labels], records: Records, constraints: Constraints) -> None:
         self._process, self._records, self._constraints = process, records, constraints
         self.epochs, self.save, self.load = process.epochs, process.save, process.load
+        self._repaired = np.nan, np.nan
 
     @property
     def cost(self) -> float:
-        """The cost before the repair."""
-        return self._process.cost
+        """What is lost after the repair."""
+        found, cost = self._repaired
+        if found != self._process.cost:
+            cost = self._records.loss(self.answer())
+            self._repaired = self._process.cost, cost
+        return cost
 
     @property
     def bound(self) -> float | None:

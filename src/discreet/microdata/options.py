@@ -92,19 +92,12 @@ class Settings(SearchOptions):
         for name in ("person", "household", "sampling_weight"):
             if not isinstance(getattr(self, name), str | None):
                 raise InputError(f"{name} must be the name of a column, not {getattr(self, name)!r}")
-        self._check_households()
-        one_of("order", self.order, ORDERS)
-        one_of("target", self.target, TARGETS)
-
-    def _check_households(self) -> None:
         if self.split_households is not None:
             object.__setattr__(self, "split_households", whole("split_households", self.split_households, 1))
             if self.household is None:
                 raise InputError("split_households needs household, the column that says which records are one")
-        if self.household is not None and self.bound:
-            raise InputError("no bound can be proven of households, whose members can be matched in any order")
-        if self.household is not None and (self.l or self.t or self.person):
-            raise InputError("l, t and person cannot be kept together with household; leave out one or the other")
+        one_of("order", self.order, ORDERS)
+        one_of("target", self.target, TARGETS)
 
     def shorten(self, share: float) -> Settings:
         """The same for a trial, which takes a share of the time or of the steps and measures nothing but the loss."""

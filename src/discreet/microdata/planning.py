@@ -119,7 +119,7 @@ def lay_out(prepare: Callable[[], Prepared]) -> Plan:
     sizes = [len(rows) for group in groups for rows in group.classes.rows]
     notes += [f"the level of '{column}' will be chosen in the first half of the search" for column in waiting]
     promise, persons = promise_of(prepared.dataset, declarations, settings, prepared.groups)
-    constraints = constraints_of(prepared.dataset, declarations, promise, persons)
+    constraints = constraints_of(prepared.dataset, declarations, promise, persons, prepared.households)
     if constraints is not None and prepared.labels is None:
         check_possible(prepared.dataset, groups, constraints)
     searches = searching and settings.steps is None and not settings.bound

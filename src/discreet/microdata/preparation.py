@@ -108,7 +108,7 @@ class Prepared:
 
     def fit_labels(self, groups: Sequence[AttributeGroup]) -> tuple[list[Labels] | None, list[str]]:
         """The labels within the classes of records, if any were given, and what was done to them."""
-        return (None, []) if self.labels is None else fit(self.labels, groups, self.settings.k)
+        return (None, []) if self.labels is None else fit(self.labels, groups, self.settings.k, self.households)
 
     def choose(self, tell: Callable[[str, float], None]) -> Prepared:
         """Settle what was left open: levels of coarsening, and the size of groups where the score is the target."""
@@ -197,19 +197,17 @@ def prepare(
         parse_groups(said.grouping, names, f"{config}: grouping") if grouping is None else parse_groups(grouping, names)
     )
     kept = None if checkpoint is None else Path(checkpoint)
-    if labels is None:
-        households = None
-        if settings.household is not None:
-            most = settings.split_households
-            households = read_households(dataset, settings.household, declarations.names("by"), most)
-        return Prepared(dataset, declarations, groups, settings, kept, tuple(recoded), households=households)
+    households = None
     if settings.household is not None:
-        raise InputError("labels are groups of records, not of households: leave out household, or the labels")
+        most = settings.split_households
+        households = read_households(dataset, settings.household, declarations.names("by"), most)
+    if labels is None:
+        return Prepared(dataset, declarations, groups, settings, kept, tuple(recoded), households=households)
     if options.get("method") is not None or settings.target != "il" or kept is not None:
         raise InputError("labels are groups already: leave out method, target and checkpoint, or the labels")
     given = read_labels(labels, len(groups), dataset.frame.height)
     settings = replace(settings, method=LABELS, params={})
-    return Prepared(dataset, declarations, groups, settings, notes=tuple(recoded), labels=given)
+    return Prepared(dataset, declarations, groups, settings, notes=tuple(recoded), labels=given, households=households)
 
 
 # What the least size of groups grows by from one trial to the next, and how many trials in a row may be worse.

@@ -6,21 +6,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from discreet.data.attributes import read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.promised.annealing import anneal, slotted
+from discreet.kernels.promised.annealing import anneal
 from discreet.kernels.promised.constraints import (
     DISTINCT,
     ENTROPY,
     EQUAL,
+    FEW,
     ORDERED,
     Promised,
     count_persons,
@@ -28,10 +29,13 @@ from discreet.kernels.promised.constraints import (
     measured,
 )
 from discreet.kernels.promised.mending import centroids_of, merge_lacking
+from discreet.kernels.promised.slots import slotted
 from discreet.kernels.random import seeded
 from discreet.kernels.space.lists import neighbour_lists
-from discreet.microdata.classes import AttributeGroup
+from discreet.microdata.classes import AttributeGroup, Classes
+from discreet.microdata.households import HouseholdClasses, Households
 from discreet.microdata.records import Labels, Points, Records, renumber
+from discreet.text import count
 from discreet.verification.confidential import Closeness, Diversity
 from discreet.verification.promise import Promise
 
@@ -75,72 +79,98 @@ class Constraints:
     k : int
         Least number of different persons.
     persons : array of int
-        The person of each record.
+        The person of each record; or the household, which counts as one.
     votes : array of float
         What each record counts: 1, or its share in the records of its person in the whole file.
     columns : tuple of Constraint
         What groups must keep in columns.
+    width : int
+        How many records, one after the other, are grouped as one: the members of a household.
     """
 
     k: int
     persons: Ints
     votes: Floats
     columns: tuple[Constraint, ...] = field(default=())
+    width: int = 1
 
     def __len__(self) -> int:
-        return len(self.persons)
+        return len(self.persons) // self.width
 
-    def take(self, rows: Ints) -> Constraints:
-        """The same for some of the records; the reference stays that of the whole file."""
-        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(rows))):
+    def take(self, units: Ints) -> Constraints:
+        """The same for some of what is grouped; the reference stays that of the whole file."""
+        if len(units) == len(self) and np.array_equal(units, np.arange(len(units))):
             return self
+        return self._take((units[:, None] * self.width + np.arange(self.width)).ravel(), self.width)
+
+    def join(self, members: Ints) -> Constraints:
+        """The same for households of one size, each of which is grouped as one: the records of their members."""
+        return self._take(members.ravel(), members.shape[1])
+
+    def _take(self, rows: Ints, width: int) -> Constraints:
         persons = np.unique(self.persons[rows], return_inverse=True)[1].astype(np.int64)
         columns = tuple(replace(column, codes=column.codes[rows]) for column in self.columns)
-        taken = replace(self, persons=persons, votes=self.votes[rows], columns=columns)
+        taken = replace(self, persons=persons, votes=self.votes[rows], columns=columns, width=width)
         # The reference, which may be long, is shared.
-        taken.__dict__["promised"] = self.promised._replace(
-            several=_several(persons),
-            persons=persons,
-            votes=taken.votes,
-            codes=np.ascontiguousarray(self.promised.codes[:, rows]),
-        )
+        taken.__dict__["promised"] = self.promised._replace(**taken._own())
         return taken
+
+    def _own(self) -> dict[str, Any]:
+        """What kernels take of the records."""
+        codes = np.ascontiguousarray([column.codes for column in self.columns], np.int64)
+        codes = codes.reshape(len(self.columns), -1) if self.columns else np.zeros((0, len(self.persons)), np.int64)
+        middles = codes
+        if self.width > 1:
+            within = np.sort(codes.reshape(len(codes), -1, self.width), axis=2)
+            middles = np.ascontiguousarray(within[:, :, (self.width - 1) // 2])
+        return {
+            "width": self.width,
+            "several": _several(self.persons),
+            "equal": bool((self.votes == self.votes[:1]).all()),
+            "persons": self.persons,
+            "votes": self.votes,
+            "codes": codes,
+            "middles": middles,
+        }
 
     @cached_property
     def promised(self) -> Promised:
         """The same as kernels take it."""
-        codes = np.ascontiguousarray([column.codes for column in self.columns], np.int64).reshape(-1, len(self))
         counts = [len(column.shares) for column in self.columns]
         cumulated = [_cumulate(column.shares) for column in self.columns]
         at_least = np.arange(LOOKS + 1) / LOOKS
         looks = [
             np.append(np.searchsorted(own, at_least), len(own)).clip(max=len(own) - 1) for own in cumulated
         ] or np.zeros((0, LOOKS + 2))
+        parts = np.arange(FEW + 1) / np.arange(FEW + 1).clip(min=1)[:, None]
         return Promised(
-            self.k,
-            _several(self.persons),
-            self.persons,
-            self.votes,
-            codes,
-            np.array([column.kind for column in self.columns], np.int64),
-            np.array([column.limit for column in self.columns], np.float64),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            np.concatenate([np.empty(0), *(column.shares for column in self.columns)]),
-            np.concatenate([np.empty(0), *cumulated]),
-            np.concatenate([np.empty(0), *(np.append(0.0, np.cumsum(own)[:-1]) for own in cumulated)]),
-            np.array(looks, np.int64),
+            k=self.k,
+            **self._own(),
+            kinds=np.array([column.kind for column in self.columns], np.int64),
+            limits=np.array([column.limit for column in self.columns], np.float64),
+            firsts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            shares=np.concatenate([np.empty(0), *(column.shares for column in self.columns)]),
+            cumulated=np.concatenate([np.empty(0), *cumulated]),
+            prefixes=np.concatenate([np.empty(0), *(np.append(0.0, np.cumsum(own)[:-1]) for own in cumulated)]),
+            looks=np.array(looks, np.int64),
+            crossings=np.array([np.searchsorted(own, parts) for own in cumulated], np.int64).reshape(-1, *parts.shape),
         )
 
     def loosen(self) -> Constraints:
-        """The same columns with limits that every group of k records keeps."""
+        """The same columns with limits that every group of k keeps."""
         columns = tuple(replace(column, limit=float(column.kind >= ORDERED)) for column in self.columns)
-        return replace(self, persons=np.arange(len(self)), columns=columns)
+        return replace(self, persons=np.arange(len(self.persons)) // self.width, columns=columns)
 
     @property
     def closest(self) -> Constraint | None:
         """The ordered column whose distribution must be closest to that of all records, if any must be."""
         ordered = [column for column in self.columns if column.kind == ORDERED]
         return min(ordered, key=lambda column: column.limit, default=None)
+
+    def middles(self, column: Constraint) -> Ints:
+        """The value of each record in a column; of a household, the middle one of its members."""
+        middles: Ints = self.promised.middles[self.columns.index(column)]
+        return middles
 
     def excesses(self, labels: Ints) -> Floats:
         """How far each group is from what it must keep, labels 0 to g−1; 0 where it does."""
@@ -153,15 +183,19 @@ class Constraints:
 
     def count_persons(self) -> int:
         """The number of different persons."""
-        return int(count_persons(self.promised, np.arange(len(self))))
+        return int(count_persons(self.promised, np.arange(len(self.persons))))
 
     def measure(self, column: int) -> float:
         """What a column comes to in all of these records: number of values, entropy or distance."""
-        return float(measured(self.promised, column, np.arange(len(self))))
+        return float(measured(self.promised, column, np.arange(len(self.persons))))
 
 
 def constraints_of(
-    dataset: Dataset, declarations: Declarations, promise: Promise, persons: pl.Series | None
+    dataset: Dataset,
+    declarations: Declarations,
+    promise: Promise,
+    persons: pl.Series | None,
+    households: Households | None = None,
 ) -> Constraints | None:
     """What groups must keep besides their size, so that a release keeps its promise; None where that is nothing.
 
@@ -175,9 +209,14 @@ def constraints_of(
         What is promised.
     persons : Series, optional
         Whose each record is, where persons may have several.
+    households : Households, optional
+        Which records are one household, where these are grouped as wholes: as persons are counted, so are they.
     """
-    height = dataset.frame.height
-    numbers = np.arange(height) if persons is None else persons.rank("dense").to_numpy().astype(np.int64) - 1
+    numbers = np.arange(dataset.frame.height)
+    if households is not None:
+        numbers = households.codes
+    elif persons is not None:
+        numbers = persons.rank("dense").to_numpy().astype(np.int64) - 1
     votes: Floats = 1.0 / np.bincount(numbers)[numbers]
     columns = []
     for said in promise.held:
@@ -185,7 +224,9 @@ def constraints_of(
             codes, ordered = _read_codes(dataset, declarations, said.column)
             kind, limit = _limit(said, ordered)
             columns.append(Constraint(said.column, kind, limit, codes, np.bincount(codes, votes) / votes.sum()))
-    return Constraints(promise.k, numbers, votes, tuple(columns)) if columns or _several(numbers) else None
+    # Groups of k households are of k, whatever they have.
+    needed = columns or (households is None and _several(numbers))
+    return Constraints(promise.k, numbers, votes, tuple(columns)) if needed else None
 
 
 def _limit(said: Diversity | Closeness, ordered: bool) -> tuple[int, float]:
@@ -255,18 +296,24 @@ def repair(records: Records, constraints: Constraints, labels: Labels) -> Labels
 def check_possible(dataset: Dataset, groups: Sequence[AttributeGroup], constraints: Constraints) -> None:
     """Refuse what no grouping can keep: then a class as a whole does not keep it; say what would be possible."""
     for group in groups:
-        for rows in group.classes.rows:
+        for number, rows in enumerate(group.classes.rows):
             own = constraints.take(rows)
             if not own.keep(np.zeros(len(rows), np.int64)):
-                where = f"{dataset.name}: " + _name_class(dataset, rows)
-                raise InputError(f"{where} {'; '.join(_list_lacks(own))}. Merge strata, or fill gaps (impute).")
+                what, helps = _name_class(dataset, group.classes, number)
+                raise InputError(f"{dataset.name}: {what} {'; '.join(_list_lacks(own))}. {helps}.")
 
 
-def _name_class(dataset: Dataset, rows: NDArray[np.int64]) -> str:
+def _name_class(dataset: Dataset, classes: Classes, number: int) -> tuple[str, str]:
+    """What a class is, and what may help if it does not keep what is asked for."""
+    rows = classes.rows[number]
+    what, helps = f"{len(rows):,} records", "Merge strata, or fill gaps (impute)"
+    if isinstance(classes, HouseholdClasses):
+        households, size = classes.parts[number].members.shape
+        what = f"{count(households, 'household')} of {count(size, 'member')}"
+        helps = "Merge strata, fill gaps (impute), or cut larger households into parts (split_households)"
     if len(rows) == dataset.frame.height:
-        return f"the {len(rows):,} records there are"
-    place = dataset.place(int(rows[0]))
-    return f"{len(rows):,} records of one stratum and pattern of missing values (the first: {place})"
+        return f"the {what} there are", helps
+    return f"{what} of one stratum and pattern of missing values (the first: {dataset.place(int(rows[0]))})", helps
 
 
 def _list_lacks(own: Constraints) -> list[str]:

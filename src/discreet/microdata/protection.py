@@ -30,13 +30,13 @@ from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
 from discreet.microdata.gaps import LEAST_STEPS, MOST_CONSTRUCTED, MOST_SEARCHED, TRIAL, Trials, tell_gaps
-from discreet.microdata.households import Households, number_households
+from discreet.microdata.households import Households, household_groups, number_households
 from discreet.microdata.members import solve_households
 from discreet.microdata.method import describe_params
 from discreet.microdata.options import Settings
-from discreet.microdata.promises import check_possible, constraints_of
+from discreet.microdata.promises import Constraints, check_possible, constraints_of
 from discreet.microdata.records import Records, records_of
-from discreet.microdata.solving import Solution, View, adopt, choose, partition_of, solve
+from discreet.microdata.solving import Partition, View, adopt, choose, solve
 from discreet.plugins import name_of
 from discreet.recoding.extremes import as_it_came, is_recoded, read_recoded
 from discreet.release.evidence import describe_distributions, describe_input, evidence
@@ -86,20 +86,25 @@ def release_of(
     """Group the records of each class for each group of attributes; aggregate, verify, measure.
 
     Households, if there are any, are grouped as wholes. Groups of records to start from are for a single group of
-    attributes; labels, one array for each group of attributes, are groups that nothing is searched for. The ways to
-    treat missing values are compared by short searches if that is asked for.
+    attributes; labels, one array for each group of attributes, are groups that nothing is searched for. Of households
+    both say how members look. The ways to treat missing values are compared by short searches if that is asked for.
     """
     named = tuple(tuple(attributes[column].name for column in group.columns) for group in groups)
     promise, persons = promise_of(dataset, declarations, settings, named)
     by = list(promise.by)
-    constraints = constraints_of(dataset, declarations, promise, persons) if labels is None else None
+    constraints = None
+    if labels is None:
+        constraints = constraints_of(dataset, declarations, promise, persons, households)
     if constraints is not None:
         check_possible(dataset, groups, constraints)
-    kept, views, constant = _lay_out(attributes, groups)
+    kept, views, constant = _lay_out(attributes, groups, constraints)
     # A release is measured against the numbers as they came in.
     came = [as_it_came(attribute) for attribute in attributes]
     if households is not None:
-        solution = solve_households(views, settings, tell, checkpoint)
+        looks = labels if start is None else [start]
+        solution = solve_households(
+            views, settings, tell, checkpoint=checkpoint, looks=looks, is_given=labels is not None
+        )
     elif labels is None:
         solution = solve(
             views,
@@ -108,19 +113,17 @@ def release_of(
             start=None if start is None else [start],
             checkpoint=checkpoint,
             bound=settings.bound,
-            constraints=constraints,
         )
     else:
         solution = adopt(views, labels, settings, tell)
-    released = _released(kept, groups, solution)
+    released = _released(kept, groups, solution.partitions)
     started = float("nan")
-    if start is not None:
-        before = _written(kept, [start] * len(kept))
+    if solution.start is not None:
+        before = _released(kept, groups, solution.start)
         started = information_loss(came, before)[0]
         # Medians and digits are not what a search counts: what it found may lose more once they are written.
-        keeps = constraints is None or constraints.keep(start)
-        if keeps and _counted(came, before) < _counted(came, released):
-            solution, released = solution.swap([partition_of(views[0].records, start, settings.k)]), before
+        if solution.start_keeps and _counted(came, before) < _counted(came, released):
+            solution, released = solution.stay(), before
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
         # Zero and minus zero are one stratum, but two texts.
@@ -175,7 +178,7 @@ def release_of(
         tell("measuring", 0.0)
         shown = assign_types(frame, dataset.decimal) if dataset.textual else data
         measures |= take_own(settings.own, show(dataset, came), shown)
-    if start is not None:
+    if solution.start is not None:
         measures["start_il"] = started
     account = evidence(
         "microdata",
@@ -191,7 +194,14 @@ def release_of(
         + _warn_of_weights(frame, declarations, settings)
         + constant
         + _tell_gaps(
-            dataset, attributes, groups, by, settings, compare=compare_gaps and labels is None and households is None
+            dataset,
+            attributes,
+            groups,
+            by,
+            settings,
+            constraints,
+            households,
+            compare=compare_gaps and labels is None,
         ),
     )
     found = [partition.labels for partition in solution.partitions]
@@ -257,7 +267,7 @@ def promise_of(
 
 
 def _lay_out(
-    attributes: Sequence[Attribute], groups: Sequence[AttributeGroup]
+    attributes: Sequence[Attribute], groups: Sequence[AttributeGroup], constraints: Constraints | None
 ) -> tuple[list[Attribute], list[View], list[str]]:
     """The attributes as they are grouped, the records of each group of them, and which attributes carry nothing."""
     embedding, constant = embed(attributes)
@@ -265,13 +275,19 @@ def _lay_out(
     embedding.check_memory(records)
     blank = blanks(groups, records)
     kept = [_keep(attribute, blank[:, column]) for column, attribute in enumerate(attributes)]
-    return kept, [View(_records(embedding, kept, group.columns), group.classes) for group in groups], constant
+    views = [View(_records(embedding, kept, group.columns), group.classes, constraints) for group in groups]
+    return kept, views, constant
 
 
-def _released(kept: Sequence[Attribute], groups: Sequence[AttributeGroup], solution: Solution) -> list[Values]:
+def _released(
+    kept: Sequence[Attribute], groups: Sequence[AttributeGroup], partitions: Sequence[Partition]
+) -> list[Values]:
     """The values that will be written, by the groups of records that were found."""
     home = {column: number for number, group in enumerate(groups) for column in group.columns}
-    return _written(kept, [solution.partitions[home[column]].labels for column in range(len(kept))])
+    return [
+        attribute.round_values(aggregate(attribute, partitions[home[column]].labels))
+        for column, attribute in enumerate(kept)
+    ]
 
 
 def _tell_gaps(
@@ -280,6 +296,8 @@ def _tell_gaps(
     groups: Sequence[AttributeGroup],
     by: list[str],
     settings: Settings,
+    constraints: Constraints | None,
+    households: Households | None,
     *,
     compare: bool,
 ) -> list[str]:
@@ -291,11 +309,16 @@ def _tell_gaps(
     short = settings.shorten(TRIAL if steps is None else max(TRIAL, min(1.0, LEAST_STEPS / max(1, steps))))
 
     def try_out(attributes: Sequence[Attribute], groups: Sequence[AttributeGroup]) -> float:
-        kept, views, _ = _lay_out(attributes, groups)
-        return information_loss(attributes, _released(kept, groups, solve(views, short, silent)))[0]
+        if constraints is not None:
+            check_possible(dataset, groups, constraints)
+        kept, views, _ = _lay_out(attributes, groups, constraints)
+        found = (solve if households is None else solve_households)(views, short, silent)
+        return information_loss(attributes, _released(kept, groups, found.partitions))[0]
 
     def divide(turned: Sequence[Attribute]) -> Sequence[AttributeGroup]:
-        return attribute_groups(dataset, turned, names, by, settings.k)
+        if households is None:
+            return attribute_groups(dataset, turned, names, by, settings.k)
+        return household_groups(dataset, turned, names, by, settings.k, households)
 
     searches = choose(settings.method, settings.params)[1].searches
     return tell_gaps(attributes, groups, Trials(divide, try_out, MOST_SEARCHED if searches else MOST_CONSTRUCTED))
@@ -306,13 +329,6 @@ def _keep(attribute: Attribute, blank: NDArray[np.bool_]) -> Attribute:
     if attribute.missing == "impute":
         return replace(attribute, values=fill(attribute))
     return replace(attribute, values=np.where(blank, np.nan, attribute.values)) if blank.any() else attribute
-
-
-def _written(attributes: Sequence[Attribute], labels: Sequence[NDArray[np.int64]]) -> list[Values]:
-    """The values that will be written, given the groups of each attribute."""
-    return [
-        attribute.round_values(aggregate(attribute, own)) for attribute, own in zip(attributes, labels, strict=True)
-    ]
 
 
 def _counted(attributes: Sequence[Attribute], released: Sequence[Values]) -> float:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from discreet.data.dataset import Dataset
     from discreet.measures.choices import Asked
     from discreet.microdata.classes import Classes
+    from discreet.microdata.households import Households
     from discreet.release.release import Release
 
 # A name that no column has.
@@ -46,14 +47,15 @@ def refine(
     method: str | Callable[..., Any] | None = None,
     params: Mapping[str, Any] | None = None,
     bound: bool | None = None,
+    split_households: int | None = None,
     measures: Asked | None = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
 ) -> Release:
     """Make a better release from one that exists, whoever made it; the groups never get worse.
 
-    Records that share all quasi-identifiers in the release are its groups. They are where the search starts, and the
-    new release is made from what it finds, as `protect` would.
+    Records that share all quasi-identifiers in the release are its groups, or households that look alike. They are
+    where the search starts, and the new release is made from what it finds, as `protect` would.
 
     Parameters
     ----------
@@ -74,6 +76,8 @@ def refine(
         Parameters of the method.
     bound : bool
         Prove how far from the least possible loss the groups can be at most; it may take minutes.
+    split_households : int
+        Most members of a household, as in the release.
     measures : str or list of str or callable
         What to measure besides the loss: `fast` (the default: what takes about as long as the protection; linkage is
         estimated on a sample of large data), `all`, `none`, or names as in `measure`.
@@ -105,6 +109,7 @@ def refine(
     from discreet.data.groupings import parse_groups
     from discreet.measures.pair import align
     from discreet.microdata.classes import attribute_groups
+    from discreet.microdata.households import household_groups, read_households
     from discreet.microdata.options import Settings
     from discreet.microdata.protection import declare, read_attributes, release_of
     from discreet.microdata.solving import choose
@@ -120,10 +125,8 @@ def refine(
     if isinstance(release, str | Path) and (output := record_of(Path(release))):
         release = read_recorded(Path(release), output)
     given = accept(release, "the release")
-    if promised.get("household") or said.options.get("household"):
-        raise InputError("refine starts from groups of records, not of households; leave household out, or use protect")
-    person = promised.get("person") or said.options.get("person")
-    for name in (key, person):
+    named = [promised.get(name) or said.options.get(name) for name in ("person", "household")]
+    for name in (key, *named):
         if name in dataset.frame.columns:
             columns = name_identifier(name, columns, said)
     declarations = declare(dataset, said, **columns)
@@ -146,8 +149,12 @@ def refine(
     if by_names:  # the same values in two strata are two groups
         strata = _groups(dataset, by_names)
         start = np.unique(start * (strata.max() + 1) + strata, return_inverse=True)[1].astype(np.int64)
+    households = None
+    if named[1] is not None:
+        most = split_households or said.options.get("split_households")
+        households = read_households(dataset, named[1], by_names, most)
     if k is None and "k" not in said.options:
-        k = int(np.bincount(start).min())
+        k = int(_sizes(start, households).min())
         if k < 2:
             raise InputError(
                 f"{given.name}: a record in it shares its quasi-identifiers with no other, so it has no groups to "
@@ -160,6 +167,7 @@ def refine(
         method=method,
         params=params,
         bound=bound,
+        split_households=split_households,
         measures=measures,
         **promised,
         **sampled,
@@ -172,7 +180,11 @@ def refine(
         )
     dataset, recoded = recode_confidential(dataset, declarations, settings.k)
     attributes, notes = read_attributes(dataset, declarations, settings.k, settings.sampling_weight)
-    groups = attribute_groups(dataset, attributes, [names], by_names, settings.k)
+    if households is None:
+        groups = attribute_groups(dataset, attributes, [names], by_names, settings.k)
+    else:
+        groups = household_groups(dataset, attributes, [names], by_names, settings.k, households)
+        notes += households.notes()
     return release_of(
         dataset,
         declarations,
@@ -182,7 +194,8 @@ def refine(
         [*notes, *recoded],
         tell,
         checkpoint=None if checkpoint is None else Path(checkpoint),
-        start=_within(start, groups[0].classes, settings.k, given),
+        start=_within(start, groups[0].classes, settings.k, given, households),
+        households=households,
     )
 
 
@@ -198,17 +211,25 @@ def _groups(data: Dataset, names: list[str]) -> NDArray[np.int64]:
     return labels
 
 
-def _within(start: NDArray[np.int64], classes: Classes, k: int, release: Dataset) -> NDArray[np.int64]:
-    """The groups, each within its class; refused where one is then smaller than k."""
+def _sizes(start: NDArray[np.int64], households: Households | None) -> NDArray[np.int64]:
+    """The sizes of groups, in records or in households that look alike."""
     import numpy as np
 
+    return np.bincount(start if households is None else households.group(start)[households.firsts])
+
+
+def _within(
+    start: NDArray[np.int64], classes: Classes, k: int, release: Dataset, households: Households | None
+) -> NDArray[np.int64]:
+    """The groups, each within its class; refused where one is then smaller than k."""
     from discreet.microdata.given import cut
 
     labels = cut(start, classes)
-    sizes = np.bincount(labels)
+    sizes = _sizes(labels, households)
     if sizes.min() < k:
+        unit = "records" if households is None else "households"
         raise InputError(
-            f"{release.name}: {int((sizes < k).sum()):,} of its {len(sizes):,} groups have fewer than k = {k} records "
+            f"{release.name}: {int((sizes < k).sum()):,} of its {len(sizes):,} groups have fewer than k = {k} {unit} "
             "within their stratum and pattern of missing values; choose a smaller k, or use protect"
         )
     return labels

@@ -115,10 +115,11 @@ def partition_of(records: Records, labels: NDArray[np.int64], k: int) -> Partiti
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """All records as one group of attributes shows them, and the classes to be partitioned."""
+    """All records as one group of attributes shows them, the classes to be partitioned, and what groups must keep."""
 
     records: Records
     classes: Classes
+    constraints: Constraints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +134,17 @@ class Solution:
         How they were found, for the evidence.
     bound : dict, optional
         The lower bound, its gap and its method, where asked for or proven by the method.
+    start : list of Partition, optional
+        The groups that the search started from, if it did from any.
+    start_keeps : bool
+        Whether these keep all they must.
     """
 
     partitions: list[Partition]
     search: dict[str, Any]
     bound: dict[str, Any] | None
+    start: list[Partition] | None = None
+    start_keeps: bool = False
 
     @property
     def il(self) -> float:
@@ -145,9 +152,10 @@ class Solution:
         sse, sst = _sums(self.partitions)
         return 100.0 * sse / sst if sst > 0 else 0.0
 
-    def swap(self, partitions: list[Partition]) -> Solution:
-        """The same search with other partitions as its answer: what is proven holds, the gap is new."""
-        other = replace(self, partitions=partitions)
+    def stay(self) -> Solution:
+        """The same search with what it started from as its answer: what is proven holds, the gap is new."""
+        assert self.start is not None
+        other = replace(self, partitions=self.start)
         if self.bound is None:
             return other
         return replace(other, bound=self.bound | {"gap": _gap(other.il, self.bound["value"])})
@@ -166,7 +174,7 @@ def adopt(
     _check_bound(settings.bound, [view.records.take(rows) for view in views for rows in view.classes.rows])
     partitions = [partition_of(view.records, own, settings.k) for view, own in zip(views, labels, strict=True)]
     search = describe_search(Outcome(0, 0.0, "finished", ()), LABELS, {}, settings.seed)
-    return Solution(partitions, search, _find_bound(views, partitions, None, settings, settings.bound, tell))
+    return Solution(partitions, search, find_bound(views, partitions, settings, tell) if settings.bound else None)
 
 
 def solve(
@@ -177,14 +185,13 @@ def solve(
     start: Sequence[Labels] | None = None,
     checkpoint: Path | None = None,
     bound: bool = False,
-    constraints: Constraints | None = None,
 ) -> Solution:
     """Partition the classes of every view, all side by side.
 
     Parameters
     ----------
     views : sequence of View
-        The records, once for each group of attributes.
+        The records, once for each group of attributes; every class as a whole keeps what groups must.
     settings : Settings
         k, method, time or steps, seed, threads.
     tell : callable
@@ -195,27 +202,25 @@ def solve(
         Where a search is kept, and goes on from.
     bound : bool
         Whether to prove a lower bound.
-    constraints : Constraints, optional
-        What groups must keep besides their size; every class as a whole does.
     """
     name, method = choose(settings.method, settings.params)
     tell("compiling", 0.0)
     for width, categories in sorted({(view.records.width, view.records.has_categories) for view in views}):
         alike = [view for view in views if (view.records.width, view.records.has_categories) == (width, categories)]
         sizes = {len(rows) for view in alike for rows in view.classes.rows}
-        warm_up(method, width, settings.k, sizes, alike[0].records if categories else None, constraints)
-    classes = [(view.records, rows) for view in views for rows in view.classes.rows]
-    parts = [records.take(rows) for records, rows in classes]
+        warm_up(method, width, settings.k, sizes, alike[0].records if categories else None, alike[0].constraints)
+    classes = [(view, rows) for view in views for rows in view.classes.rows]
+    parts = [view.records.take(rows) for view, rows in classes]
     exact = _check_bound(bound, parts)
     starts: list[Labels | None] = [None] * len(parts)
     if start is not None:
         starts = [renumber(own[rows]) for view, own in zip(views, start, strict=True) for rows in view.classes.rows]
     file = None
     if checkpoint is not None and method.searches:
-        signature = _signature(name, method, views, settings, start, constraints)
+        signature = _signature(name, method, views, settings, start)
         file = CheckpointFile(checkpoint, signature, CHECKPOINT_REASONS)
     began = search_clock()
-    kept = [None if constraints is None else constraints.take(rows) for _, rows in classes]
+    kept = [None if view.constraints is None else view.constraints.take(rows) for view, rows in classes]
     process = begin_parts(method, parts, settings, lambda fraction: tell("grouping", fraction), starts, kept)
     outcome = run(
         process,
@@ -231,7 +236,19 @@ def solve(
     search = describe_search(outcome, name, method.parameters(), settings.seed)
     # Of points that stand for categories only about, nothing is proven.
     proven = process.bound if exact else None
-    return Solution(partitions, search, _find_bound(views, partitions, proven, settings, bound, tell))
+    told = None
+    if proven is not None:
+        by = "column generation" if views[0].constraints is None else "all groups looked at"
+        told = _describe_bound(partitions, proven, by)
+    elif bound:
+        told = find_bound(views, partitions, settings, tell)
+    if start is None:
+        return Solution(partitions, search, told)
+    given = [partition_of(view.records, own, settings.k) for view, own in zip(views, start, strict=True)]
+    keep = all(
+        view.constraints is None or view.constraints.keep(own.labels) for view, own in zip(views, given, strict=True)
+    )
+    return Solution(partitions, search, told, given, keep)
 
 
 def begin_parts(
@@ -314,7 +331,6 @@ def _signature(
     views: Sequence[View],
     settings: Settings,
     start: Sequence[Labels] | None,
-    constraints: Constraints | None,
 ) -> Mapping[str, str | int | float]:
     """What a checkpoint must have in common with the run that goes on from it."""
     digest = hashlib.sha256()
@@ -324,8 +340,7 @@ def _signature(
             digest.update(str(values.shape).encode() + values.tobytes())
         for rows in view.classes.rows:
             digest.update(len(rows).to_bytes(8, "little") + rows.tobytes())
-    if constraints is not None:
-        for array in constraints.promised[1:]:
+        for array in () if view.constraints is None else view.constraints.promised:
             digest.update(np.asarray(array).tobytes())
     started = "none" if start is None else hashlib.sha256(b"".join(own.tobytes() for own in start)).hexdigest()
     given = {"k": settings.k, "seed": settings.seed}
@@ -345,31 +360,29 @@ def _gap(loss: float, least: float) -> float:
     return max(100.0 * (loss - least) / least, 0.0) if least > 0 else 0.0
 
 
-def _find_bound(
-    views: Sequence[View],
-    partitions: Sequence[Partition],
-    proven: float | None,
-    settings: Settings,
-    asked: bool,
-    tell: Callable[[str, float], None],
+def find_bound(
+    views: Sequence[View], partitions: Sequence[Partition], settings: Settings, tell: Callable[[str, float], None]
 ) -> dict[str, Any] | None:
+    """Prove a lower bound of the loss, class by class; what groups must keep besides their size is left out of it."""
+    parts = [
+        (view.records, partition.labels, rows)
+        for view, partition in zip(views, partitions, strict=True)
+        for rows in view.classes.rows
+    ]
+    proven, words = 0.0, set()
+    for number, (records, labels, rows) in enumerate(parts):
+        tell("bounding", number / len(parts))
+        own = lower_bound(records.take(rows).points(), settings.k, labels=renumber(labels[rows]))
+        proven += own.value
+        words.add(own.method)
+    method = ", ".join(sorted(words))
+    if any(view.constraints is not None for view in views):
+        method += "; of groups that need keep nothing but their size"
+    return _describe_bound(partitions, proven, method)
+
+
+def _describe_bound(partitions: Sequence[Partition], proven: float, method: str) -> dict[str, Any] | None:
     """The lower bound of the loss in percent, how far above it the partitions may be, and where it comes from."""
-    if proven is None and not asked:
-        return None
-    method = "column generation"
-    if proven is None:
-        parts = [
-            (view.records, partition.labels, rows)
-            for view, partition in zip(views, partitions, strict=True)
-            for rows in view.classes.rows
-        ]
-        proven, words = 0.0, set()
-        for number, (records, labels, rows) in enumerate(parts):
-            tell("bounding", number / len(parts))
-            own = lower_bound(records.take(rows).points(), settings.k, labels=renumber(labels[rows]))
-            proven += own.value
-            words.add(own.method)
-        method = ", ".join(sorted(words))
     sse, sst = _sums(partitions)
     if proven <= 0.0 < sse:
         return None  # that no loss is below 0 says nothing of how far above the optimum this one is

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from discreet.data.attributes import Attribute
 
 ENTROPY = "entropy:"
+# What is counted, unless persons or households are.
+RECORD = "record"
 # Of an entropy or a distance, which are sums of rounded shares: so much beyond the limit is rounding.
 ROUNDING = 1e-9
 
@@ -142,12 +144,13 @@ class Diversity:
         """Whether every class keeps it."""
         return self.least <= 1
 
-    def words(self, persons: bool) -> str:
-        """The promise as a part of a sentence."""
+    def words(self, unit: str) -> str:
+        """The promise as a part of a sentence; the unit is record, person or household."""
         if self.entropy:
-            votes = ", each person having one vote" if persons else ""
-            return f"{self.column} has an entropy of at least that of {self.least:g} equally frequent values{votes}"
-        who = f"{self.least:g} persons with {self.least:g}" if persons else f"{self.least:g}"
+            return (
+                f"{self.column} has an entropy of at least that of {self.least:g} equally frequent values{_vote(unit)}"
+            )
+        who = f"{self.least:g}" if unit == RECORD else f"{self.least:g} {unit}s with {self.least:g}"
         return f"{self.column} has at least {who} different values"
 
 
@@ -194,10 +197,13 @@ class Closeness:
         """Whether every class keeps it."""
         return self.most >= 1
 
-    def words(self, persons: bool) -> str:
-        """The promise as a part of a sentence."""
-        votes = ", each person having one vote" if persons else ""
-        return f"{self.column} is distributed as in all records within t = {self.most:g}{votes}"
+    def words(self, unit: str) -> str:
+        """The promise as a part of a sentence; the unit is record, person or household."""
+        return f"{self.column} is distributed as in all records within t = {self.most:g}{_vote(unit)}"
+
+
+def _vote(unit: str) -> str:
+    return "" if unit == RECORD else f", each {unit} having one vote"
 
 
 def _read_number(text: str) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discreet.errors import InputError, whole
 from discreet.text import count
-from discreet.verification.confidential import ROUNDING, Closeness, Diversity, Scale
+from discreet.verification.confidential import RECORD, ROUNDING, Closeness, Diversity, Scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,8 @@ class Promise:
         The column of the original that says whose a record is, where persons have several; it is not released.
     household : str, optional
         The column of the release that numbers households: what occurs at least k times are then the combinations of
-        values of all members together, so that whoever knows a whole household finds k that look alike.
+        values of all members together, so that whoever knows a whole household finds k that look alike. A class is
+        then of the records of such households, each of which has one vote.
     """
 
     k: int
@@ -68,14 +69,24 @@ class Promise:
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise InputError(f"column '{twice[0]}' stands twice in the promise; name it once")
-        if self.household is not None and (self.held or self.person is not None):
-            raise InputError("l, t and person cannot be promised together with household; leave out one or the other")
+        if self.household is not None and self.person is not None:
+            raise InputError(
+                "person cannot be promised together with household: a household counts once, however many records its "
+                "members have; leave out person"
+            )
         for said in self.held:
             if said.column in named:
                 raise InputError(
                     f"column '{said.column}' cannot have l or t: its values are known to intruders; l and t are for "
                     "confidential columns"
                 )
+
+    @property
+    def unit(self) -> str:
+        """What is counted: record, person or household."""
+        if self.household is not None:
+            return "household"
+        return RECORD if self.person is None else "person"
 
     @property
     def held(self) -> tuple[Diversity | Closeness, ...]:
@@ -127,7 +138,7 @@ class Promise:
         """The promise in a sentence."""
         within = f", within each combination of {', '.join(self.by)}" if self.by else ""
         times = f"occurs at least {self.k} times" if self.person is None else f"is shared by at least {self.k} persons"
-        further = "".join(f"; in each {said.words(self.person is not None)}" for said in self.held)
+        further = "".join(f"; in each {said.words(self.unit)}" for said in self.held)
         if self.household is not None:
             times = f"of a whole household is that of at least {self.k} households"
         if len(self.groups) == 1:
@@ -286,7 +297,7 @@ class Verification:
         least = min(check.smallest for check in self.checks)
         combinations = sum(check.combinations for check in self.checks)
         who = self._who
-        rarest = _times(least) if who == "record" else f"with {count(least, who)}"
+        rarest = _times(least) if who == RECORD else f"with {count(least, who)}"
         words = f"{count(combinations, 'combination')} in {count(self.records, 'record')}, the rarest {rarest}"
         for said in self.promise.held:
             found = [one for check in self.checks for one in check.held if one.promise == said]
@@ -300,23 +311,21 @@ class Verification:
     @property
     def _who(self) -> str:
         """What was counted."""
-        if self.promise.household is not None:
-            return "household"
-        return "person" if self.persons else "record"
+        return RECORD if self.persons is False else self.promise.unit
 
     def _faults(self, bad: GroupCheck) -> list[str]:
         """What one group of columns does not keep."""
         names, faults = ", ".join(bad.columns), []
         if bad.too_small:
             who = self._who
-            rarest = f"stands {_times(bad.smallest)}" if who == "record" else f"has {count(bad.smallest, who)}"
+            rarest = f"stands {_times(bad.smallest)}" if who == RECORD else f"has {count(bad.smallest, who)}"
             faults.append(
                 f"{count(bad.too_small, 'combination')} of {names} {'has' if bad.too_small == 1 else 'have'} fewer "
                 f"than {self.promise.k} {who}s ({count(bad.exposed, 'record')} exposed; the rarest {rarest})"
             )
         faults += [
             f"in {count(one.broken, 'combination')} of {names} it does not hold that "
-            f"{one.promise.words(self.persons is True)} ({count(one.exposed, 'record')} exposed; the worst: "
+            f"{one.promise.words(self._who)} ({count(one.exposed, 'record')} exposed; the worst: "
             f"{one.worst:.4g})"
             for one in bad.held
             if one.broken
@@ -369,8 +378,9 @@ def check(
     # Without persons it can be seen whether there are enough different values, but not who has how many votes.
     asked = [said for said in promise.held if known or (isinstance(said, Diversity) and not said.entropy)]
     held = [_Held(said, *read_codes(frame[said.column], said.scale, decimal)) for said in asked]
-    whose = None if promise.person is None or persons is None else _count_votes(persons)
     households = None if promise.household is None else frame[promise.household]
+    units = persons if households is None else households
+    whose = None if promise.unit == RECORD or units is None else _count_votes(units)
     found = tuple(_tally(plain, promise, group, held, whose, households) for group in promise.groups)
     return Verification(promise, frame.height, found, persons=None if promise.person is None else known)
 
@@ -384,7 +394,7 @@ class _Held(NamedTuple):
 
 
 class _Persons(NamedTuple):
-    """Whose each row is, and the vote that it has: everybody has one, split over his records."""
+    """Whose each row is, a person's or a household's, and its vote: each has one, split over the records."""
 
     codes: Integers
     votes: NDArray[np.float64]
@@ -393,7 +403,7 @@ class _Persons(NamedTuple):
 def _count_votes(persons: pl.Series) -> _Persons:
     import numpy as np
 
-    codes = persons.rank("dense").to_numpy().astype(np.int64) - 1
+    codes = persons.rank("dense").fill_null(0).to_numpy().astype(np.int64)
     return _Persons(codes, 1.0 / np.bincount(codes)[codes])
 
 
@@ -413,20 +423,20 @@ def _tally(
     # Named by position, so that no column of the release can be called like a count.
     named = frame.select(pl.col(name).alias(str(i)) for i, name in enumerate(columns))
     keys = named.columns
-    if persons is not None:
-        named = named.with_columns(pl.Series("person", persons.codes))
-    size = pl.len() if persons is None else pl.col("person").n_unique()
-    if households is None:
+    if households is not None:
+        counts, home = count_households(named, households)
+    else:
+        size = pl.len()
+        if persons is not None:
+            named, size = named.with_columns(pl.Series("person", persons.codes)), pl.col("person").n_unique()
         counted = named.lazy().group_by(keys).agg(size.alias("size"), pl.len().alias("records"))
         counts = counted.collect(engine="streaming")  # which takes a quarter of the memory
-    else:
-        counts = count_households(named, households)
+        if held:
+            numbered = counts.select(keys).with_row_index("class")
+            rows = named.select(keys).join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
+            home = rows["class"]
     small = counts.filter(pl.col("size") < promise.k)
-    looked: tuple[HeldCheck, ...] = ()
-    if held:
-        numbered = counts.select(keys).with_row_index("class")
-        classes = named.select(keys).join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        looked = tuple(_look(one, classes["class"].cast(pl.Int64).to_numpy(), persons) for one in held)
+    looked = tuple(_look(one, home.cast(pl.Int64).to_numpy(), persons) for one in held)
     return GroupCheck(
         tuple(columns),
         counts.height,

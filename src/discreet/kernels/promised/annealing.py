@@ -6,95 +6,17 @@ accepted. A swap of two records with near values in a constrained column hardly 
 sought in neighbouring groups within a random distance of values, and the best of them is tried.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from discreet.kernels.arrays import Floats, Ints, Words, stable_order
-from discreet.kernels.jit import helper, kernel
+from discreet.kernels.arrays import Ints, Words, stable_order
+from discreet.kernels.jit import borrower, helper, kernel
 from discreet.kernels.mixed.groups import Mixed, loss_of
 from discreet.kernels.promised.constraints import Promised, Room, keeps, room_for
+from discreet.kernels.promised.slots import Groups, code_loss, copy, enter, leave
 from discreet.kernels.random import below, uniform
 
 # Shares of the changes that are tried; all others are swaps.
 SPLITS, REDIVISIONS, DISSOLUTIONS, MOVES = 0.02, 0.01, 0.01, 0.28
-
-
-class Groups(NamedTuple):
-    """A partition that can be changed: slots for groups, some of them empty."""
-
-    members: Ints  # slot, place: record
-    places: Ints  # record: its place in its slot
-    sizes: Ints  # slot: number of members; 0 where empty
-    labels: Ints  # record: its slot
-    sums: Floats  # slot, attribute: sum of numbers
-    losses: Floats  # slot: what its codes lose
-
-
-@kernel
-def slotted(mixed: Mixed, labels: Ints, k: int, most: int) -> Groups:
-    """The slots of a partition with labels 0 to g−1, with room for so many records in each."""
-    n, p = mixed.numbers.shape
-    slots = max(1, n // k)
-    groups = Groups(
-        np.zeros((slots, most), np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(slots, np.int64),
-        labels.copy(),
-        np.zeros((slots, p)),
-        np.zeros(slots),
-    )
-    for i in range(n):
-        _enter(mixed, groups, i, labels[i])
-    tally = np.zeros(mixed.levels, np.int64)
-    for slot in range(slots):
-        groups.losses[slot] = _code_loss(mixed, groups.members[slot, : groups.sizes[slot]], tally)
-    return groups
-
-
-@helper
-def _enter(mixed: Mixed, groups: Groups, record: int, slot: int) -> None:
-    place = groups.sizes[slot]
-    groups.members[slot, place], groups.places[record], groups.labels[record] = record, place, slot
-    groups.sizes[slot] += 1
-    for j in range(mixed.numbers.shape[1]):
-        groups.sums[slot, j] += mixed.numbers[record, j]
-
-
-@helper
-def _leave(mixed: Mixed, groups: Groups, record: int) -> None:
-    slot = groups.labels[record]
-    groups.sizes[slot] -= 1
-    last = groups.members[slot, groups.sizes[slot]]
-    groups.members[slot, groups.places[record]], groups.places[last] = last, groups.places[record]
-    for j in range(mixed.numbers.shape[1]):
-        groups.sums[slot, j] -= mixed.numbers[record, j]
-
-
-@helper
-def _code_loss(mixed: Mixed, members: Ints, tally: Ints) -> float:
-    """What the codes of a group lose."""
-    total = 0.0
-    for j in range(mixed.codes.shape[1]):
-        top = 0
-        for place in range(members.size):
-            code = mixed.codes[members[place], j]
-            tally[code] += 1
-            top = max(top, tally[code])
-        for place in range(members.size):
-            tally[mixed.codes[members[place], j]] = 0
-        total += mixed.prices[j] * (members.size - top)
-    return total
-
-
-@kernel
-def slot_losses(mixed: Mixed, groups: Groups) -> Floats:
-    """What the group of each slot loses; 0 where there is none."""
-    tally = np.zeros(mixed.levels, np.int64)
-    losses = np.zeros(groups.sizes.size)
-    for slot in range(losses.size):
-        losses[slot] = loss_of(mixed, groups.members[slot, : groups.sizes[slot]], tally)
-    return losses
 
 
 @kernel
@@ -153,7 +75,7 @@ def anneal(
     return total
 
 
-@helper
+@borrower
 def _move(
     mixed: Mixed, promised: Promised, groups: Groups, record: int, there: int, limit: float, room: Room, tally: Ints
 ) -> float:
@@ -170,34 +92,48 @@ def _move(
     change = joining * r / (r + 1) - leaving * s / (s - 1)
     if change > limit + groups.losses[here]:
         return 0.0
-    mine = _without(groups, here, record, room.members)
-    yours = room.others[: r + 1]
-    for place in range(r):
-        yours[place] = groups.members[there, place]
-    yours[r] = record
+    copy(groups, here, room.members)
+    copy(groups, there, room.others)
+    room.members[groups.places[record]], room.others[r] = room.members[s - 1], record
+    change = _change(
+        mixed, promised, groups, here, there, room.members[: s - 1], room.others[: r + 1], change, limit, room, tally
+    )
+    if change > limit:
+        return 0.0
+    leave(mixed, groups, record)
+    enter(mixed, groups, record, there)
+    return change
+
+
+@borrower
+def _change(
+    mixed: Mixed,
+    promised: Promised,
+    groups: Groups,
+    here: int,
+    there: int,
+    mine: Ints,
+    yours: Ints,
+    change: float,
+    limit: float,
+    room: Room,
+    tally: Ints,
+) -> float:
+    """What the loss changes by if two groups become others, given what it does by numbers; infinite if that may not be.
+
+    What their codes lose is noted if it may.
+    """
     first, second = 0.0, 0.0
     if mixed.codes.shape[1]:
-        first, second = _code_loss(mixed, mine, tally), _code_loss(mixed, yours, tally)
+        first, second = code_loss(mixed, mine, tally), code_loss(mixed, yours, tally)
         change += first + second - groups.losses[here] - groups.losses[there]
     if change > limit or not keeps(promised, mine, room) or not keeps(promised, yours, room):
-        return 0.0
-    _leave(mixed, groups, record)
-    _enter(mixed, groups, record, there)
+        return np.inf
     groups.losses[here], groups.losses[there] = first, second
-    return float(change)
+    return change
 
 
-@helper
-def _without(groups: Groups, slot: int, record: int, members: Ints) -> Ints:
-    """The members of a group but one."""
-    size = groups.sizes[slot]
-    for place in range(size):
-        members[place] = groups.members[slot, place]
-    members[groups.places[record]] = members[size - 1]
-    return members[: size - 1]
-
-
-@helper
+@borrower
 def _swap(
     mixed: Mixed,
     promised: Promised,
@@ -218,18 +154,18 @@ def _swap(
         levels = promised.firsts[column + 1] - promised.firsts[column]
         far = uniform(rng)
         within = int(far * far * levels)
-    shares = 1.0 / s + 1.0 / r
+    mine, yours = 1.0 / s, 1.0 / r
     best, partner = np.inf, -1
     for place in range(r):
         other = groups.members[there, place]
-        if column >= 0 and abs(promised.codes[column, record] - promised.codes[column, other]) > within:
+        if column >= 0 and abs(promised.middles[column, record] - promised.middles[column, other]) > within:
             continue
         across, square = 0.0, 0.0
         for j in range(p):
             e = mixed.numbers[other, j] - mixed.numbers[record, j]
-            across += e * (groups.sums[here, j] / s - groups.sums[there, j] / r)
+            across += e * (groups.sums[here, j] * mine - groups.sums[there, j] * yours)
             square += e * e
-        change = -2.0 * across - square * shares
+        change = -2.0 * across - square * (mine + yours)
         if mixed.codes.shape[1]:
             # Roughly: whoever has the codes of his new group costs little there.
             change += 0.5 * _differ(mixed, record, other)
@@ -242,17 +178,13 @@ def _swap(
         change -= 0.5 * _differ(mixed, record, partner)
     if change > limit + groups.losses[here] + groups.losses[there]:
         return 0.0
-    mine, yours = room.members[:s], room.others[:r]
-    for place in range(s):
-        mine[place] = groups.members[here, place]
-    for place in range(r):
-        yours[place] = groups.members[there, place]
-    mine[groups.places[record]], yours[groups.places[partner]] = partner, record
-    first, second = 0.0, 0.0
-    if mixed.codes.shape[1]:
-        first, second = _code_loss(mixed, mine, tally), _code_loss(mixed, yours, tally)
-        change += first + second - groups.losses[here] - groups.losses[there]
-    if change > limit or not keeps(promised, mine, room) or not keeps(promised, yours, room):
+    copy(groups, here, room.members)
+    copy(groups, there, room.others)
+    room.members[groups.places[record]], room.others[groups.places[partner]] = partner, record
+    change = _change(
+        mixed, promised, groups, here, there, room.members[:s], room.others[:r], change, limit, room, tally
+    )
+    if change > limit:
         return 0.0
     groups.members[here, groups.places[record]], groups.members[there, groups.places[partner]] = partner, record
     groups.places[record], groups.places[partner] = groups.places[partner], groups.places[record]
@@ -261,11 +193,10 @@ def _swap(
         e = mixed.numbers[partner, j] - mixed.numbers[record, j]
         groups.sums[here, j] += e
         groups.sums[there, j] -= e
-    groups.losses[here], groups.losses[there] = first, second
-    return float(change)
+    return change
 
 
-@helper
+@borrower
 def _differ(mixed: Mixed, a: int, b: int) -> float:
     total = 0.0
     for j in range(mixed.codes.shape[1]):
@@ -273,7 +204,7 @@ def _differ(mixed: Mixed, a: int, b: int) -> float:
     return total
 
 
-@helper
+@borrower
 def _apart(mixed: Mixed, a: int, b: int) -> float:
     total = _differ(mixed, a, b)
     for j in range(mixed.numbers.shape[1]):
@@ -325,7 +256,7 @@ def _divide(
         column = below(rng, promised.kinds.size)
         codes = np.empty(size)
         for place in range(size):
-            codes[place] = promised.codes[column, whole[place]]
+            codes[place] = promised.middles[column, whole[place]]
         order = stable_order(codes)
         for place in range(0, size - 1, 2):
             a, b = order[place], order[place + 1]
@@ -356,11 +287,11 @@ def _divide(
         for j in range(mixed.numbers.shape[1]):
             groups.sums[slot, j] = 0.0
     for place in range(count):
-        _enter(mixed, groups, mine[place], here)
+        enter(mixed, groups, mine[place], here)
     for place in range(rest):
-        _enter(mixed, groups, yours[place], there)
-    groups.losses[here] = _code_loss(mixed, mine[:count], tally)
-    groups.losses[there] = _code_loss(mixed, yours[:rest], tally)
+        enter(mixed, groups, yours[place], there)
+    groups.losses[here] = code_loss(mixed, mine[:count], tally)
+    groups.losses[there] = code_loss(mixed, yours[:rest], tally)
     return change
 
 
@@ -404,21 +335,21 @@ def _dissolve(
             takers[count] = best
             count += 1
         change += added
-        _leave(mixed, groups, record)
-        _enter(mixed, groups, record, best)
+        leave(mixed, groups, record)
+        enter(mixed, groups, record, best)
         given += 1
     kept = given == size and change <= limit
     losses = np.zeros(count)
     for taker in range(count):
         other = takers[taker]
         own = groups.members[other, : groups.sizes[other]]
-        losses[taker] = _code_loss(mixed, own, tally)
+        losses[taker] = code_loss(mixed, own, tally)
         change += losses[taker] - groups.losses[other]
         kept = kept and change <= limit and keeps(promised, own, room)
     if not kept:
         for place in range(given - 1, -1, -1):
-            _leave(mixed, groups, members[place])
-            _enter(mixed, groups, members[place], slot)
+            leave(mixed, groups, members[place])
+            enter(mixed, groups, members[place], slot)
         return 0.0
     for taker in range(count):
         groups.losses[takers[taker]] = losses[taker]

@@ -108,8 +108,8 @@ def _protect(
     person = settings.person
     persons = None if person is None else kept.frame[person]
     constraints = constraints_of(kept, request.columns, promise, persons) if promise.held or person else None
-    view = View(records, Classes(rows, np.zeros((frame.height, 0), bool)))
-    solution = solve([view], settings, silent, constraints=constraints)
+    view = View(records, Classes(rows, np.zeros((frame.height, 0), bool)), constraints)
+    solution = solve([view], settings, silent)
     labels = solution.partitions[0].labels
     columns: dict[str, pl.Series] = {name: kept.frame[name] for name in request.unchanged}
     lost: list[float] = []

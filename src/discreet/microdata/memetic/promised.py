@@ -18,7 +18,8 @@ from discreet.kernels.memetic.blocks import borders, centroids, locate, regroup
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.mixed.groups import group_losses
 from discreet.kernels.partitions.mdav import mdav
-from discreet.kernels.promised.annealing import anneal, slot_losses, slotted
+from discreet.kernels.promised.annealing import anneal
+from discreet.kernels.promised.slots import slot_losses, slotted
 from discreet.kernels.random import seeded
 from discreet.kernels.space.lists import neighbour_lists
 from discreet.microdata.method import Labels, Run, kept_order
@@ -324,7 +325,7 @@ def _strata(constraints: Constraints) -> Labels:
     parts = max(2, round(STRATA ** (1 / max(1, len(columns)))))
     for column in columns:
         middle = np.cumsum(column.shares) - column.shares / 2
-        strata = strata * parts + np.minimum((middle * parts).astype(np.int64), parts - 1)[column.codes]
+        strata = strata * parts + np.minimum((middle * parts).astype(np.int64), parts - 1)[constraints.middles(column)]
     return strata
 
 

@@ -39,8 +39,7 @@ class TMerging(_Closeness):
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
-        labels = mdav(points, k, False, run.progress)
-        return labels if run.constraints is None else merge_far(points, run.constraints.promised, labels)
+        return _merge(points, mdav(points, k, False, run.progress), run)
 
 
 @dataclass(frozen=True)
@@ -53,17 +52,14 @@ class KFirst(_Closeness):
 
     References
     ----------
-    J. Soria-Comas, J. Domingo-Ferrer, D. Sánchez, S. Martínez, t-closeness through microaggregation: strict privacy
-    with enhanced utility preservation, IEEE Transactions on Knowledge and Data Engineering 27 (2015) 3098-3110,
-    Algorithm 2.
+    The article of `t-merging`, Algorithm 2.
     """
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
         if run.constraints is None:
             return mdav(points, k, False, run.progress)
-        promised = run.constraints.promised
-        return merge_far(points, promised, exchange_first(points, promised, k))
+        return _merge(points, exchange_first(points, run.constraints.promised, k), run)
 
 
 @dataclass(frozen=True)
@@ -77,20 +73,20 @@ class TFirst(_Closeness):
 
     References
     ----------
-    J. Soria-Comas, J. Domingo-Ferrer, D. Sánchez, S. Martínez, t-closeness through microaggregation: strict privacy
-    with enhanced utility preservation, IEEE Transactions on Knowledge and Data Engineering 27 (2015) 3098-3110,
-    Algorithm 3.
+    The article of `t-merging`, Algorithm 3.
     """
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
         """Give each point the number of its group."""
         constraints = run.constraints
-        if constraints is None:
-            return mdav(points, k, False, run.progress)
-        labels = mdav(points, k, False, run.progress) if constraints.closest is None else None
-        return merge_far(
-            points, constraints.promised, one_of_each_part(points, constraints) if labels is None else labels
-        )
+        if constraints is None or constraints.closest is None:
+            return _merge(points, mdav(points, k, False, run.progress), run)
+        return _merge(points, one_of_each_part(points, constraints), run)
+
+
+def _merge(points: Points, labels: Labels, run: Run) -> Labels:
+    """Merge classes that do not keep what is promised with their nearest."""
+    return labels if run.constraints is None else merge_far(points, run.constraints.promised, labels)
 
 
 def one_of_each_part(points: Points, constraints: Constraints) -> Labels:
@@ -99,5 +95,5 @@ def one_of_each_part(points: Points, constraints: Constraints) -> Labels:
     assert closest is not None
     size = min(n, max(constraints.k, math.ceil(n / (2 * (n - 1) * closest.limit + 1))))
     ranks = np.empty(n, np.int64)
-    ranks[np.argsort(closest.codes, kind="stable")] = np.arange(n)
+    ranks[np.argsort(constraints.middles(closest), kind="stable")] = np.arange(n)
     return one_from_each(points, constraints.promised, ranks, size)
