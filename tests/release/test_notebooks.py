@@ -30,7 +30,13 @@ def shown() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["release", "partition", "grouping", "table", "audit"])
-def test_objects_show_their_summary_and_nothing_else(shown: dict[str, Any], kind: str) -> None:
+def test_objects_show_their_summary_and_a_chart(
+    shown: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = shown[kind]._repr_html_()
+    assert not re.search(r"<(?:script|img|a|iframe|link|style)\b", whole)
+    assert ("<svg" in whole) == (kind in ("release", "partition", "grouping"))
+    monkeypatch.setattr("discreet.release.notebooks.can_draw", lambda: False)
     page = shown[kind]._repr_html_()
     assert re.findall(r"<(?!/?(?:table|caption|tbody|tr|th|td)\b)", page) == []
     text = html.unescape(re.sub(r"<[^>]*>", "", page))

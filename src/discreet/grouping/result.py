@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,8 +17,12 @@ from discreet.data.groupings import groups_text
 from discreet.errors import InputError
 from discreet.grouping.charts import front_chart, operators_chart
 from discreet.release.atomic import AtomicFiles
-from discreet.release.charts import FORMATS, save
-from discreet.text import MARGIN, as_html, entry
+from discreet.release.charts import FORMATS, save, svg
+from discreet.release.notebooks import show
+from discreet.text import MARGIN, entry
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 @dataclass(frozen=True)
@@ -177,17 +181,19 @@ class Grouping(Point):
         force : bool
             Replace a file that exists already.
         """
+        return save(self._chart(), path, force=force)
+
+    def _chart(self) -> alt.LayerChart:
         # Of several k only the own: more names than that nobody can read.
         rivals = {name: rival.as_dict() for name, rival in self.rivals.items() if rival.k == self.k}
-        chart = front_chart([point.as_dict() for point in self.front], rivals, Point.as_dict(self))
-        return save(chart, path, force=force)
+        return front_chart([point.as_dict() for point in self.front], rivals, Point.as_dict(self))
 
     def summary(self, files: Sequence[Path] = ()) -> str:
         """The grouping in words, and where it was written to."""
         return summarize(self, files)
 
     def _repr_html_(self) -> str:
-        return as_html(self.summary())
+        return show(self.summary(), lambda: svg(self._chart(), "front"))
 
     def __repr__(self) -> str:
         groups = f"{len(self.groups)} {'group' if len(self.groups) == 1 else 'groups'}"

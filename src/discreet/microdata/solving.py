@@ -24,8 +24,9 @@ from discreet.microdata.promises import Constraints
 from discreet.microdata.records import Records, records_at
 from discreet.microdata.set_partitioning.exact import lower_bound
 from discreet.plugins import name_of
+from discreet.release.notebooks import draw_sizes, show
 from discreet.running import CheckpointFile, describe_search, run, sign
-from discreet.text import as_html, entry
+from discreet.text import entry
 
 BEST_METHOD = "memetic"
 # How a checkpoint that differs in a digest is described to its user.
@@ -98,7 +99,7 @@ class Partition:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return as_html(self.summary())
+        return show(self.summary(), lambda: draw_sizes(self.sizes[self.labels]))
 
     def __repr__(self) -> str:
         sizes = self.sizes

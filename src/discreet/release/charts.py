@@ -51,9 +51,14 @@ def check_picture(path: str | Path) -> Path:
     return path
 
 
+def can_draw() -> bool:
+    """Whether there is a library to draw with."""
+    return find_spec("altair") is not None and find_spec("vl_convert") is not None
+
+
 def check_drawing(what: str) -> None:
     """Refuse what needs charts before the work begins, where there is no library to draw with."""
-    if find_spec("altair") is None or find_spec("vl_convert") is None:
+    if not can_draw():
         raise InputError(f"{what} need the extra 'report'; install it with: pip install 'discreet[report]'")
 
 

@@ -27,13 +27,14 @@ from discreet.release.acro import check_acro, write_acro
 from discreet.release.atomic import spare
 from discreet.release.charts import check_drawing
 from discreet.release.evidence import record, write_json
+from discreet.release.notebooks import draw_sizes, show
 from discreet.release.reports.files import released_name, render_reports, report_files, write_reports
 from discreet.release.reports.repeat import write_command
 from discreet.release.reports.sign_off import read_sign_off
 from discreet.release.reports.subject import Subject
 from discreet.release.summary import summarize_release
 from discreet.release.targets import FileTarget, TableTarget, Target, write_file
-from discreet.text import as_html, silent
+from discreet.text import silent
 from discreet.verification.promise import Promise, Verification, check
 
 ORDERS = ("sorted", "kept")
@@ -98,7 +99,8 @@ class Release:
         return summarize_release(written.evidence, self.promise, written.verification, written.files)
 
     def _repr_html_(self) -> str:
-        return as_html(self.summary())
+        labels = self.labels if self.labels.ndim == 1 else self.labels[:, 0]
+        return show(self.summary(), lambda: draw_sizes(np.bincount(labels)[labels]))
 
     def __repr__(self) -> str:
         return f"Release of {self._frame.height:,} records, k = {self.promise.k}, IL {self.measures['il']:.2f} %"
