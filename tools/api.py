@@ -15,7 +15,7 @@ from docstring_parser import Docstring, DocstringStyle, parse
 import discreet
 import discreet.tabular
 from discreet import methods
-from wrap import wrap
+from wrap import WIDTH, wrap
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
 INTRODUCTION = """# The API
@@ -111,6 +111,8 @@ def class_(title: str, thing: type[Any]) -> Iterator[str]:
             heading = name
         elif inspect.isfunction(bare):
             heading = signature(name, bare, skip_first=not isinstance(member, staticmethod), width=10_000)
+            if len(heading) > WIDTH - 2:  # a span of code is not broken: without its defaults it fits a line
+                heading = re.sub(r"=[^,)]+", "", heading)
         else:
             continue
         inner = documentation(bare if inspect.isfunction(bare) else member)
