@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_all_start_methods, get_context, parent_process
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,8 +32,13 @@ ONE_THREAD = (
 )  # fmt: skip
 # How often in a row workers may die before a task is given up; each time what was under way is begun again.
 MOST_DEATHS = 5
+# Seconds in which a scheduler must answer.
+CONNECTING = 10
 # What must be the same everywhere for the same bytes.
 LIBRARIES = ("numpy", "polars", "pyarrow", "numba", "scipy")
+
+# What processes load before they begin.
+PRELOADED = ["numpy", "polars", "pyarrow", "pyarrow.parquet", "numba", "scipy", "scipy.spatial"]
 
 Task = Callable[..., object]
 
@@ -198,12 +203,19 @@ class _Kept(Executor):
 
 def make_processes(workers: int, initializer: Callable[..., object] | None = None, *given: Any) -> ProcessPoolExecutor:
     """Processes of this machine that end with this one, and leave Ctrl-C to it."""
-    return ProcessPoolExecutor(
-        workers, get_context("spawn"), initializer=_start_worker, initargs=(os.getpid(), initializer, given)
-    )
+    return ProcessPoolExecutor(workers, _context(), initializer=_start_worker, initargs=(initializer, given))
 
 
-def _start_worker(_parent: int, initializer: Callable[..., object] | None, given: Sequence[Any]) -> None:
+def _context() -> Any:
+    """How processes start: from one that has loaded the libraries once and has no threads, where that is possible."""
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    return context
+
+
+def _start_worker(initializer: Callable[..., object] | None, given: Sequence[Any]) -> None:
     # Ctrl-C reaches all processes of a terminal; the first one decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
@@ -288,7 +300,7 @@ def _open_dask(address: str) -> Iterator[tuple[Any, int]]:
     except ImportError:
         raise InputError("a cluster needs the extra 'cluster': pip install 'discreet[cluster]'") from None
     try:
-        client: Any = distributed.Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
+        client: Any = distributed.Client(address, timeout=CONNECTING, set_as_default=False)  # type: ignore[no-untyped-call]
     except Exception as error:
         why = "no certificates are configured" if isinstance(error, TypeError) else "nobody answers"
         raise InputError(f"{address}: there is no Dask scheduler that can be reached ({why})") from None

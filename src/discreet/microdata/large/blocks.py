@@ -15,7 +15,7 @@ from discreet.microdata.classes import Classes
 from discreet.microdata.large.look import Picture, load_picture
 from discreet.microdata.large.request import Request, load_request
 from discreet.microdata.large.scatter import BLOCKS, CLASS, KEPT, VALUES
-from discreet.microdata.large.work import Damaged, Work, checksum
+from discreet.microdata.large.work import Damaged, Work, checksum, describe_damage
 from discreet.microdata.promises import constraints_of
 from discreet.microdata.records import records_of
 from discreet.microdata.solving import Solution, View, solve
@@ -73,12 +73,13 @@ def _gather(work: Work, batches: list[list[Any]]) -> pl.DataFrame:
     """The records of a block, each batch as it was written."""
     frames = []
     for name, place, records, marks in batches:
-        frame = work.read_batch(name, place) if work.has(name) else pl.DataFrame()
-        if frame.height != records or str(checksum(frame)) != marks:
+        try:
+            frame = work.read_batch(name, place)
+            if frame.height != records or str(checksum(frame)) != marks:
+                raise Damaged(describe_damage(name))
+        except Damaged:
             work.forget(f"{name.rsplit('-', 1)[0]}.json", BLOCKS)
-            raise Damaged(
-                f"{name} of the work folder is damaged or missing. Nothing was published; start again: it is made anew"
-            )
+            raise
         frames.append(frame)
     return pl.concat(frames)
 

@@ -10,7 +10,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from discreet.microdata.large.blocks import PROMISE, protect_block
 from discreet.microdata.large.borders import draw_borders, load_borders
 from discreet.microdata.large.look import MOST_QUASI, draw_picture, load_picture, look
 from discreet.microdata.large.request import REQUEST, SCHEMA, Request, load_request
-from discreet.microdata.large.scatter import BLOCKS, estimate_disk, list_blocks, scatter
+from discreet.microdata.large.scatter import BLOCKS, estimate_disk, forget_lost, list_blocks, scatter
 from discreet.microdata.large.seal import seal
 from discreet.microdata.large.sort import RELEASE, count_parts, draw_splitters, write_part
 from discreet.microdata.large.work import Work
@@ -116,7 +116,9 @@ def protect_parts(
     request, promise, notes = _state(data, work, columns, search, options, reading, block_records)
     folder = str(work.folder)
     workers = _count_workers(workers, memory, request)
-    with open_pool(workers, cluster=cluster, executor=executor, shared=work.folder) as pool:
+    with ExitStack() as stack:
+        stack.callback(_forget_cached)
+        pool = stack.enter_context(open_pool(workers, cluster=cluster, executor=executor, shared=work.folder))
         _agree(work, request, promise, pool)
         pieces = [(folder, number) for number in range(len(request.pieces))]
         pool.run(look, pieces, lambda share: tell("looking", share))
@@ -125,11 +127,12 @@ def protect_parts(
         draw_borders(work, folder)
         if not _are_blocks_done(work):
             work.check_room(estimate_disk(work, request))
+            forget_lost(work)
             pool.run(scatter, pieces, lambda share: tell("scattering", share))
             _check_files(request)
             list_blocks(work, folder)
             _protect_blocks(work, folder, request, pool, tell)
-        for chunk in work.folder.glob("chunk-*.arrow"):
+        for chunk in sorted(work.folder.glob("chunk-*.arrow")):
             chunk.unlink()
         draw_splitters(work, folder)
         work.path(RELEASE).mkdir(mode=0o700, exist_ok=True)
@@ -300,6 +303,11 @@ def _agree(work: Work, request: Request, promise: Promise, pool: Pool) -> None:
         work.write_frame(SCHEMA, request.schema.to_frame())
         work.write(PROMISE, promise.as_dict())
         work.write(REQUEST, asked)
+    _forget_cached()
+
+
+def _forget_cached() -> None:
+    """Let go of what was read of a work folder: another may get its name, and a map of a file keeps its disk busy."""
     for cached in (load_request, load_picture, load_borders):
         cached.cache_clear()
 

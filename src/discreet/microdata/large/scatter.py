@@ -79,6 +79,13 @@ def estimate_disk(work: Work, request: Request) -> float:
     return TIMES_ON_DISK * float(seen["records"] * (8 * len(request.quasi) + 4) + seen["bytes"]) + 1e7
 
 
+def forget_lost(work: Work) -> None:
+    """Forget chunks whose files are gone, so that they are made anew: a block that was lost needs them again."""
+    for facts in sorted(work.folder.glob("chunk-?????.json")):
+        if any(not work.has(batch[1]) for batch in work.read(facts.name)["batches"]):
+            work.forget(facts.name)
+
+
 def list_blocks(work: Work, folder: str) -> None:
     """Settle which batches make which block, and that nothing was lost on the way."""
     if work.has(BLOCKS):

@@ -19,7 +19,7 @@ from discreet.microdata.large.look import PICTURE, Picture
 from discreet.microdata.large.request import Request
 from discreet.microdata.large.scatter import BLOCKS
 from discreet.microdata.large.sort import RELEASE, forget_block
-from discreet.microdata.large.work import Damaged, Work
+from discreet.microdata.large.work import Damaged, Work, describe_damage
 from discreet.microdata.protection import parameters
 from discreet.release.atomic import AtomicFiles
 from discreet.release.evidence import evidence, record, write_json
@@ -40,10 +40,7 @@ def balance(work: Work, parts: int) -> dict[str, Any]:
         marks = sum(int(mark) for _, mark in taken) % 2**64
         if sum(rows for rows, _ in taken) != block["records"] or str(marks) != block["written"]:
             forget_block(work, number)
-            raise Damaged(
-                f"block-{number:05}.arrow of the work folder is damaged. Nothing was published; start again: it is "
-                "made anew"
-            )
+            raise Damaged(describe_damage(f"block-{number:05}.arrow"))
     found = {
         "records": {
             "read": seen["records"],

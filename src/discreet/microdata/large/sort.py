@@ -35,7 +35,7 @@ def draw_splitters(work: Work, folder: str) -> None:
     blocks = len(work.read(BLOCKS)["blocks"])
     drawn, records = [], 0
     for number in range(blocks):
-        frame = work.read_frame(f"block-{number:05}.arrow")
+        frame = _read_block(work, number)
         step = max(1, math.ceil(frame.height / DRAWN))
         # Each stands for as many rows as the step is long.
         drawn.append(frame.gather_every(step, step // 2 if frame.height > step // 2 else 0).with_columns(_stands=step))
@@ -110,7 +110,7 @@ def _read_block(work: Work, number: int) -> pl.DataFrame:
 def forget_block(work: Work, number: int) -> None:
     """Forget a block, and what was made of it, so that it is made anew."""
     work.forget(f"block-{number:05}.json", f"block-{number:05}.arrow", SPLITTERS)
-    for facts in work.folder.glob("part-*.json"):
+    for facts in sorted(work.folder.glob("part-*.json")):
         work.forget(facts.name)
 
 

@@ -70,7 +70,7 @@ class Work:
             return json.loads(self.path(name).read_text(encoding="utf-8"))
         except (ValueError, OSError):
             self.forget(name)
-            raise Damaged(_damaged(name)) from None
+            raise Damaged(describe_damage(name)) from None
 
     def write(self, name: str, content: Mapping[str, Any]) -> None:
         """Write a JSON file."""
@@ -87,7 +87,7 @@ class Work:
             assert isinstance(frame, pl.DataFrame)
             return frame
         except (pa.ArrowException, OSError, ValueError):
-            raise Damaged(_damaged(name)) from None
+            raise Damaged(describe_damage(name)) from None
 
     def read_batch(self, name: str, place: int) -> pl.DataFrame:
         """One record batch of an Arrow file."""
@@ -99,7 +99,7 @@ class Work:
             assert isinstance(frame, pl.DataFrame)
             return frame
         except (pa.ArrowException, OSError, ValueError, IndexError):
-            raise Damaged(_damaged(name)) from None
+            raise Damaged(describe_damage(name)) from None
 
     def write_frames(self, name: str, frames: Sequence[pl.DataFrame]) -> None:
         """Write frames as record batches of one Arrow file, a batch each."""
@@ -139,7 +139,7 @@ class Work:
 
     def sweep(self) -> None:
         """Remove what a process that was killed left half-written."""
-        for path in self.folder.rglob(".*-*"):
+        for path in sorted(self.folder.rglob(".*-*")):
             with suppress(OSError):
                 path.unlink()
 
@@ -168,7 +168,8 @@ class Work:
             ) from None
 
 
-def _damaged(name: str) -> str:
+def describe_damage(name: str) -> str:
+    """What is told of a file that is not as it was written."""
     return f"{name} of the work folder is damaged or missing. Nothing was published; start again: it is made anew"
 
 

@@ -1,0 +1,165 @@
+"""Wherever the work is done, in this process, in two, or on a cluster, the release is the same to the last byte."""
+
+import io
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from distributed import LocalCluster
+
+import discreet
+from canary import CANARY
+from discreet import executors
+from discreet.errors import DiscreetError, InputError
+from discreet.executors import Pool, TaskFailed, guard, list_versions, open_pool
+from microdata.large.registers import ROLES, read_bytes, register, write_parts
+
+HOW: dict[str, Any] = {"k": 3, "method": "tour", "block_records": 200, **ROLES}
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """A register in parts, and its release made in this process."""
+    folder = tmp_path_factory.mktemp("where")
+    data = write_parts(register(), folder / "in")
+    discreet.protect_large(data, folder / "out", workers=1, **HOW)
+    return data, read_bytes(folder / "out")
+
+
+def test_two_processes_give_the_same_bytes(tmp_path: Path, here: tuple[Path, dict[str, bytes]]) -> None:
+    release = discreet.protect_large(here[0], tmp_path / "out", workers=2, **HOW)
+    assert read_bytes(tmp_path / "out") == here[1]
+    assert release.evidence["parameters"]["workers"] == 2
+
+
+@contextmanager
+def _cluster() -> Iterator[Any]:
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=False
+    ) as cluster:
+        yield cluster
+
+
+def test_a_cluster_gives_the_same_bytes(
+    tmp_path: Path, here: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And where something is wrong, neither a message nor a log of the cluster quotes a value."""
+    heard = io.StringIO()
+    handler = logging.StreamHandler(heard)
+    logging.getLogger().addHandler(handler)
+    with _cluster() as cluster:
+        address = cluster.scheduler_address
+        release = discreet.protect_large(here[0], tmp_path / "out", cluster=address, **HOW)
+        assert read_bytes(tmp_path / "out") == here[1]
+        assert release.evidence["parameters"]["versions"]["discreet"] == discreet.__version__
+        bad = write_parts(
+            register().with_columns(pl.col("income").cast(pl.String)), tmp_path / "bad", format_name="csv"
+        )
+        last = bad / "in-3.csv"
+        last.write_text(last.read_text().replace(",small,", f",small {CANARY},", 1))
+        with pytest.raises(DiscreetError, match="values that are not in its order") as refused:
+            discreet.protect_large(bad, tmp_path / "worse", cluster=address, **HOW)
+        assert CANARY not in str(refused.value)
+        monkeypatch.setattr(executors, "__version__", "0.0.0")
+        with pytest.raises(InputError, match=r"a worker has other versions: discreet .* there, 0.0.0 here"):
+            discreet.protect_large(here[0], tmp_path / "mixed", cluster=address, **HOW)
+        logs = str(cluster.get_logs())
+    logging.getLogger().removeHandler(handler)
+    assert CANARY not in logs + heard.getvalue()
+    assert not (tmp_path / "worse").exists()
+    assert not (tmp_path / "mixed").exists()
+
+
+class Elsewhere(Executor):
+    """Workers that are given other arguments, or do everything twice at once."""
+
+    def __init__(self, change: Callable[[Any], Any] = lambda given: given, *, twice: bool = False) -> None:
+        self._threads, self._change, self._twice = ThreadPoolExecutor(2), change, twice
+
+    def submit(self, function: Any, /, *given: Any, **_more: Any) -> Future[Any]:
+        task, arguments = given
+        other = self._threads.submit(function, task, arguments) if self._twice else None
+        found = self._threads.submit(function, task, self._change(arguments))
+        if other is not None:
+            other.result()
+        return found
+
+
+def test_a_task_done_twice_at_once_does_no_harm(tmp_path: Path, here: tuple[Path, dict[str, bytes]]) -> None:
+    discreet.protect_large(here[0], tmp_path / "out", executor=Elsewhere(twice=True), **HOW)
+    assert read_bytes(tmp_path / "out") == here[1]
+
+
+def test_workers_that_see_another_folder_are_refused(tmp_path: Path, here: tuple[Path, dict[str, bytes]]) -> None:
+    elsewhere = Elsewhere(lambda given: (given[0].replace("out.work", "elsewhere"), *given[1:]))
+    with pytest.raises(InputError, match="does not see the work folder"):
+        discreet.protect_large(here[0], tmp_path / "out", executor=elsewhere, **HOW)
+    assert not (tmp_path / "out").exists()
+
+
+def _fail(kind: str) -> str:
+    if kind == "ours":
+        raise InputError("column 'x' is wrong")
+    if kind == "memory":
+        raise MemoryError
+    if kind == "disk":
+        raise OSError(28, f"no space for {CANARY}")
+    if kind == "theirs":
+        raise RuntimeError(f"could not parse {CANARY}")
+    return kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "words"),
+    [
+        ("ours", "input", "column 'x' is wrong"),
+        ("memory", "memory", "not enough memory"),
+        ("disk", "write", "No space left"),
+        ("theirs", "fault", "RuntimeError in test_where.py"),
+    ],
+)
+def test_exceptions_become_codes_that_quote_nothing(kind: str, code: str, words: str) -> None:
+    found = guard(_fail, [kind])
+    assert found["code"] == code
+    assert words in found["message"]
+    assert CANARY not in found["message"]
+    with pytest.raises(TaskFailed) as failed:
+        Pool(None, 1).run(_fail, [["fine"], [kind]])
+    assert failed.value.code == code
+
+
+def test_executors_that_die_are_made_anew_and_given_up_in_the_end() -> None:
+    made = []
+
+    class Dying(Executor):
+        def submit(self, function: Any, /, *given: Any, **_more: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            if len(made) < 3:
+                future.set_exception(RuntimeError("killed"))
+            else:
+                future.set_result(function(*given))
+            return future
+
+    def make() -> Executor:
+        made.append(1)
+        return Dying()
+
+    assert Pool(make, 2).run(_fail, [["a"], ["b"], ["c"]]) == ["a", "b", "c"]
+    with pytest.raises(TaskFailed, match="again and again"):
+        Pool(lambda: Elsewhere(lambda _given: 1 / 0), 2).run(_fail, [["a"]])
+
+
+def test_only_loopback_or_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "CONNECTING", 0.3)
+    for address in ("tcp://10.1.2.3:8786", "tcp://scheduler:8786"):
+        with pytest.raises(InputError, match="is not encrypted"), open_pool(cluster=address):
+            pass
+    with pytest.raises(InputError, match="no Dask scheduler that can be reached"):  # noqa: SIM117
+        with open_pool(cluster="tcp://127.0.0.1:9"):
+            pass
+    assert set(list_versions()) >= {"discreet", "python", "polars", "pyarrow", "numpy", "numba"}
