@@ -16,7 +16,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import get_all_start_methods, get_context, parent_process
 from pathlib import Path
@@ -32,8 +32,8 @@ ONE_THREAD = (
 )  # fmt: skip
 # How often in a row workers may die before a task is given up; each time what was under way is begun again.
 MOST_DEATHS = 5
-# Seconds in which a scheduler must answer.
-CONNECTING = 10
+# Seconds in which a scheduler must answer, and after which it is looked whether workers are alive.
+CONNECTING, LOOKING = 10, 5
 # What must be the same everywhere for the same bytes.
 LIBRARIES = ("numpy", "polars", "pyarrow", "numba", "scipy")
 
@@ -116,7 +116,9 @@ class Pool:
                     while left and len(running) < 2 * self.workers:
                         running[self._executor.submit(guard, task, arguments[left[-1]])] = left[-1]
                         left.pop()
-                    ended, _ = wait(running, return_when=FIRST_COMPLETED)
+                    ended, _ = wait(running, LOOKING, return_when=FIRST_COMPLETED)
+                    if not ended and _has_lost(self._executor):
+                        raise BrokenExecutor
                     for future in ended:
                         place = running[future]
                         result = future.result()
@@ -129,7 +131,7 @@ class Pool:
                     deaths += 1
                     left += sorted(running.values(), reverse=True)
                     running.clear()
-                    self.close()
+                    self.close(broken=True)
                     if deaths == MOST_DEATHS:
                         raise TaskFailed(
                             "workers",
@@ -141,12 +143,24 @@ class Pool:
             for future in running:
                 future.cancel()
 
-    def close(self) -> None:
-        """End the workers."""
+    def close(self, *, broken: bool = False) -> None:
+        """End the workers; of an executor that is broken at once, since it may wait for those that died."""
         executor, self._executor = self._executor, None
         if executor is not None:
             with contextlib.suppress(Exception):
-                executor.shutdown(wait=True, cancel_futures=True)
+                for process in _processes(executor) if broken else ():
+                    process.kill()
+                executor.shutdown(wait=not broken, cancel_futures=True)
+
+
+def _processes(executor: Executor) -> list[Any]:
+    """The processes of an executor that has its own."""
+    return list((getattr(executor, "_processes", None) or {}).values())
+
+
+def _has_lost(executor: Executor) -> bool:
+    """Whether a worker has died; one that died in the midst of a message may not be noticed otherwise."""
+    return any(not process.is_alive() for process in _processes(executor))
 
 
 @contextmanager

@@ -134,7 +134,7 @@ def test_exceptions_become_codes_that_quote_nothing(kind: str, code: str, words:
 
 
 def test_executors_that_die_are_made_anew_and_given_up_in_the_end() -> None:
-    made = []
+    made: list[int] = []
 
     class Dying(Executor):
         def submit(self, function: Any, /, *given: Any, **_more: Any) -> Future[Any]:
