@@ -318,3 +318,37 @@ def test_the_file_read_back_by_others_keeps_all_promises(
         assert len({who[at] for at in group}) >= 2
         assert len({written[at]["ill"] for at in group}) >= 2
         assert np.abs(cumulate(group) - everybody).sum() / max(1, len(levels) - 1) <= t + 1e-9
+
+
+def test_the_cost_of_a_repaired_search_is_that_of_its_answer() -> None:
+    records, rng = records_at(cloud(40, 2, "scattered", 1)), np.random.default_rng(1)
+    own = constrain(3, np.arange(40), (DISTINCT, 3, rng.integers(0, 4, 40)))
+    for name in ("mdav", "genetic"):
+        process = begin_records(make(name, {}), records, 3, Run(constraints=own))
+        for _ in islice(process.epochs(), 3):
+            assert process.cost == pytest.approx(records.loss(process.answer()))
+        assert process.cost == pytest.approx(records.loss(process.answer()))
+
+
+def test_a_bound_says_whether_it_knows_the_promises() -> None:
+    frame, said = FRAME.head(12), {"quasi": ["q"], "confidential": ["ill"], "ignore": "rest", "k": 3, "l": {"ill": 2}}
+    exact, plain = (
+        discreet.protect(frame, method=method, bound=True, measures="none", **said)  # type: ignore[arg-type]
+        for method in ("exact", "mdav")
+    )
+    assert exact.evidence["bound"]["method"] == "all groups looked at"
+    assert exact.evidence["bound"]["gap"] == pytest.approx(0.0, abs=1e-9)
+    assert "nothing but their size" in plain.evidence["bound"]["method"]
+    assert plain.evidence["bound"]["value"] <= exact.evidence["bound"]["value"] + 1e-9
+
+
+def test_trials_of_missing_values_keep_the_promises() -> None:
+    lacking = pl.int_range(pl.len()) < 4
+    frame = FRAME.with_columns(
+        q=pl.when(lacking).then(None).otherwise("q"), ill=pl.when(lacking).then(pl.lit("a")).otherwise("ill")
+    )
+    said: dict[str, Any] = {"quasi": ["q"], "confidential": ["ill"], "ignore": "rest", "k": 3, "missing": "impute"}
+    # Kept apart, those who lack it would all have one value.
+    for diverse, word in (({}, "% with --missing separate"), ({"ill": 2}, "--missing separate is not possible")):
+        release = discreet.protect(frame, l=diverse, steps=2, measures="none", **said)
+        assert word in " ".join(release.summary().split())

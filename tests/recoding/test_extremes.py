@@ -87,6 +87,26 @@ def test_rounding_is_to_multiples_and_comes_last() -> None:
     assert recode([1.0, 2.0, 3.0, 1004.0, 1050.0], 2, topcode=500.5, round=10).tolist() == [0.0, 0.0, 0.0, 500.0, 500.0]
 
 
+@given(
+    st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0, 2.0, 4.0, 9.0, 10.0, 12.0]), min_size=4, max_size=30),
+    st.sampled_from([{"topcode": "80%"}, {"bottomcode": "30%"}, {"topcode": 8.7}, {"bottomcode": 0.25}]),
+    st.sampled_from([0.1, 1, 2, 5]),
+)
+def test_what_stands_in_is_nobodys_value_after_rounding_too(
+    values: list[float | None], how: dict[str, Any], step: float
+) -> None:
+    try:
+        plain = recode(values, 2, **how)
+    except InputError:
+        assume(False)
+    coded = plain != np.array(values)
+    found = recode(values, 2, round=step, **how)
+    assert len({f"{value:.12g}" for value in found[coded]}) <= 1
+    assert not {f"{value:.12g}" for value in found[coded]} & {f"{value:.12g}" for value in values}
+    multiples = found[~coded] / step
+    np.testing.assert_allclose(multiples, np.round(multiples), atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [

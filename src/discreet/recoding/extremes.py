@@ -88,6 +88,7 @@ def _read_numbers(dataset: Dataset, said: Declaration) -> tuple[Attribute, str]:
 def _recode(fine: Attribute, said: Declaration, k: int, dataset: Dataset) -> tuple[Values, list[str]]:
     """The values with extremes coded and then all rounded, and what was done."""
     values, done = fine.values.copy(), []
+    coded = np.zeros(len(values), bool)
     for name, sign in (("topcode", 1.0), ("bottomcode", -1.0)):
         how = getattr(said, name)
         if how is None:
@@ -95,11 +96,16 @@ def _recode(fine: Attribute, said: Declaration, k: int, dataset: Dataset) -> tup
         where = f"{dataset.name}: column '{said.name}', {name} '{how}'"
         beyond, stand_in, words = _cut(sign * fine.values, how, sign, k, where)
         values[beyond] = sign * stand_in
+        coded |= beyond
         done.append(f"{name} {how}: {count(int(beyond.sum()), 'record')} {words}")
     if said.round is not None:
         # Adding zero turns -0.0 into 0.0.
-        values = np.round(values / said.round) * said.round + 0.0
-        done.append(f"rounded to multiples of {said.round:g}")
+        rounded = np.round(values / said.round) * said.round + 0.0
+        # What stands for those beyond a limit is nobody's value, and stays that.
+        taken = [one for one in np.unique(values[coded]) if _is_observed(rounded[values == one][0], fine.values)]
+        values = np.where(coded & np.isin(values, taken), values, rounded)
+        but = f", but for {count(len(taken), 'stand-in')}, which would become somebody's value" if taken else ""
+        done.append(f"rounded to multiples of {said.round:g}{but}")
     return values, done
 
 
@@ -118,7 +124,7 @@ def _cut(values: Values, how: str | float, sign: float, k: int, where: str) -> t
                     f"{where}: fewer than k = {k} records are beyond it; choose one nearer to the middle, or a share "
                     "such as 99%, which takes at least k"
                 )
-            if bound in known:
+            if _is_observed(bound, known):
                 raise InputError(
                     f"{where}: some records have this very value; choose a bound between the values there are, or a "
                     "share such as 99%, for the mean of those beyond"
@@ -135,11 +141,16 @@ def _cut(values: Values, how: str | float, sign: float, k: int, where: str) -> t
 
 def _find_unobserved(value: float, known: Values) -> float:
     """The value, or if somebody has it the middle between it and the next lower one."""
-    if value not in known:
+    if not _is_observed(value, known):
         return value
     lower, upper = known[known < value], known[known > value]
     near = lower[-1] if len(lower) else upper[0]
     return (value + float(near)) / 2
+
+
+def _is_observed(value: float, known: Values) -> bool:
+    """Whether somebody has this value, as numbers are written."""
+    return bool(np.isclose(known, value, rtol=1e-11, atol=0.0).any())
 
 
 def _parse(how: str | float, where: str) -> tuple[float, bool]:
