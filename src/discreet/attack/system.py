@@ -90,6 +90,11 @@ class System:
             self.hi[keep],
         )
 
+    def only(self, rows: Ints, entries: Bools) -> System:
+        """The system with some of the entries, given the row of each; rows without any go."""
+        kept = rows[entries], self.columns[entries], self.coefficients[entries]
+        return _system(*kept, self.relations, self.cells, self.lo, self.hi)
+
     def within(self, lo: Floats, hi: Floats) -> System:
         """The same system with other bounds."""
         return System(

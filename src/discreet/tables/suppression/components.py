@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.attack.system import Bools
 from discreet.evolution.process import Process, Together
+from discreet.tables.suppression.bounds import lower_bound
 from discreet.tables.suppression.problem import Problem
 
 
@@ -42,6 +43,8 @@ class Components(Together[Bools]):
     ) -> None:
         self.problem = problem
         self.components = problem.components()
+        # What is proven beside the searches: no pattern of a component costs less.
+        self._proven: list[float | None] = [None] * len(self.components)
         self._places = [np.searchsorted(problem.system.cells, part.system.cells) for part in self.components]
         super().__init__(
             (
@@ -54,9 +57,19 @@ class Components(Together[Bools]):
     @property
     def bound(self) -> float | None:
         """No pattern costs less: the sum of the bounds, where one is known; None where none is."""
-        bounds = [process.bound for process in self.processes]
+        bounds = [
+            process.bound if proven is None else max(proven, process.bound or 0.0)
+            for process, proven in zip(self.processes, self._proven, strict=True)
+        ]
         # Of a component of which nothing is proven it is known that it costs no less than nothing.
         return None if all(bound is None for bound in bounds) else math.fsum(bound or 0.0 for bound in bounds)
+
+    def prove(self, steps: int) -> None:
+        """Bound the cost where no search has proven much, with more effort after more steps of a search."""
+        for number, (part, process) in enumerate(zip(self.components, self.processes, strict=True)):
+            # In a network the searches that prove anything prove more than this.
+            if process.bound is None or (not part.is_network and process.bound < process.cost):
+                self._proven[number] = lower_bound(part, steps)
 
     def pattern(self) -> Bools:
         """The best pattern over the columns of the whole problem."""

@@ -191,6 +191,10 @@ class GuardedSearch(Search[Bools]):
         bound = self._search.bound
         return bound if bound is None and not self._bound else max(self._bound, bound or 0.0)
 
+    def prove(self, steps: int) -> None:
+        """Bound the cost, as `Components` does."""
+        self._search.prove(steps)
+
     @property
     def finished(self) -> bool:
         """Whether nothing more can be found."""

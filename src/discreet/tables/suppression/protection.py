@@ -146,6 +146,8 @@ def suppress_cells(
     released = with_status(table, hidden)
     verdict = _judge(table, released, hidden, lost, watch, request, progress)
     secondary = np.flatnonzero(released.status == SECONDARY)
+    tell("bounding", 0.0)
+    process.prove(outcome.steps)
     able = problem.system.cells[~problem.primary]
     bound = describe_bound(process.bound, cost[able], table.cost[able], float(cost[secondary].sum()))
     changes = None

@@ -9,6 +9,7 @@ from discreet.kernels.flows.circulation import shortfalls
 from discreet.kernels.flows.patterns import clean, protect
 from discreet.kernels.flows.repairs import ruin_and_repair
 from discreet.kernels.random import below, seeded, uniform
+from discreet.tables.suppression.bounds import lower_bound
 from discreet.tables.suppression.boxes import Boxes, Branches
 from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.exact.branch_and_cut import Exact
@@ -73,6 +74,7 @@ def _compile_boxes(with_lattice: bool, with_branches: bool) -> None:
     if lattice is not None:
         price, nothing = small.weight + 1.0, np.zeros(len(small))
         lattice.cheapest(price, int(small.cell[0]), float(small.side[0] * small.level[0]), nothing, 0.0)
+    lower_bound(small, 16)
     if with_branches:
         Branches(small).protect(suppressed, Certificates(len(small), small.requirements), order)
 

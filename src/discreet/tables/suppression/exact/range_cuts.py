@@ -39,7 +39,7 @@ class RangeCuts:
     def __init__(self, problem: Problem) -> None:
         self._requirements = separator_of(problem)
         flat, signs = networks(problem.system)
-        self._spans = separator_of(_state_differences(problem))
+        self._spans = separator_of(state_differences(problem))
         sides = _both_sides(problem)
         self._ranges = FlowRanges(sides, signs) if flat.all() else DualRanges(sides)
 
@@ -157,7 +157,7 @@ def narrow(problem: Problem, share: Floats) -> Bools:
     return RangeCuts(problem).narrow(share) if len(problem.ranged) else np.zeros(0, dtype=np.bool_)
 
 
-def _state_differences(problem: Problem) -> Problem:
+def state_differences(problem: Problem) -> Problem:
     """The problem of differences between two tables that fit: a requirement for each range, to one side."""
     span = problem.system.hi - problem.system.lo
     return replace(

@@ -55,18 +55,23 @@ class FlowCuts:
     def cuts(self, share: Floats) -> list[Cut]:
         """Capacity cuts, their roundings and bridge inequalities that the shares violate."""
         found = []
-        lacking, near, far = self._requirements(share)
-        for requirement in np.flatnonzero(lacking > 0):
-            for inside in (near[requirement], far[requirement]):
-                cut = self._capacity(int(requirement), inside)
-                if cut is None:
-                    continue
-                if cut.lacks(share) > VIOLATION:
-                    found.append(cut)
-                better = rounded(cut, share)
-                if better is not None:
-                    found.append(better)
+        for cut in self.capacities(share):
+            if cut.lacks(share) > VIOLATION:
+                found.append(cut)
+            better = rounded(cut, share)
+            if better is not None:
+                found.append(better)
         return found + self._bridges(share)
+
+    def capacities(self, share: Floats) -> list[Cut]:
+        """The capacity cuts of requirements whose flows do not fit into the shares."""
+        lacking, near, far = self._requirements(share)
+        found = (
+            self._capacity(requirement, inside[requirement])
+            for requirement in np.flatnonzero(lacking > 0).tolist()
+            for inside in (near, far)
+        )
+        return [cut for cut in found if cut is not None]
 
     def _requirements(self, share: Floats) -> tuple[Floats, Bools, Bools]:
         """What requirements lack, with the least cuts nearest to either end; in the eyes of insiders one by one."""
