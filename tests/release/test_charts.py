@@ -9,6 +9,8 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.release.charts import check_picture, save
+from discreet.release.reports import drawings
+from reporting import DRAWN
 
 CHART = alt.Chart(alt.InlineData(values=[{"x": 1, "y": 2}, {"x": 2, "y": 1}])).mark_point().encode(x="x:Q", y="y:Q")
 
@@ -83,3 +85,12 @@ def test_a_name_cannot_bring_a_script_into_the_page(tmp_path: Path) -> None:
     assert "<script>alert" not in text
     spec = next(line for line in text.splitlines() if re.match(r"\s*(const|let|var) spec = ", line))
     assert json.loads(spec.split("=", 1)[1].strip().rstrip(";"))["title"] == evil
+
+
+def test_a_chart_in_a_page_is_small_and_safe() -> None:
+    text = drawings.bars("one", ['<script>&"\' role="x"', "b"], [10.0, 20.0], title="share, %")
+    assert len(text) < DRAWN
+    assert "<script" not in text
+    assert 'role="x"' not in re.sub(r">[^<]*<", "><", text)
+    assert not re.search(r"https?:|href=|@import|url\((?!#one-)", text)
+    assert 'fill="#0072B2"' in text  # by which a page colours it

@@ -47,7 +47,9 @@ class Distribution:
         return [[100.0 * float(n) / max(int(counts.sum()), 1) for n in counts] for counts in self.counts]
 
 
-def distribute(attribute: Attribute, files: Sequence[Values], least: int) -> Distribution | None:
+def distribute(
+    attribute: Attribute, files: Sequence[Values], least: int, original: Values | None = None
+) -> Distribution | None:
     """Count the values of one or more files in the same bars; None where too few would be in any two.
 
     Parameters
@@ -58,10 +60,14 @@ def distribute(attribute: Attribute, files: Sequence[Values], least: int) -> Dis
         The values of each file; the first is the one that bars are made for, the original if it is there.
     least : int
         How many records of the first file every bar has at least.
+    original : array, optional
+        The values of the original, where bars are of the release alone: a category must be as common in it too. (The
+        mode of a group may be rare in the original.)
     """
-    found = _count_categories(attribute, files, least) if attribute.categories is not None else None
     if attribute.categories is None:
         found = _count_between(attribute, files, least)
+    else:
+        found = _count_categories(attribute, files, least, original)
     if found is None:
         return None
     labels, counts = found
@@ -74,14 +80,17 @@ def distribute(attribute: Attribute, files: Sequence[Values], least: int) -> Dis
 
 
 def _count_categories(
-    attribute: Attribute, files: Sequence[Values], least: int
+    attribute: Attribute, files: Sequence[Values], least: int, original: Values | None
 ) -> tuple[list[str], list[Counts]] | None:
     """Categories that enough records have, the commonest of them; all others are one bar."""
     assert attribute.categories is not None
     names = attribute.categories.cast(str, strict=False).fill_null("").to_list()
-    counts = [np.bincount(values[~np.isnan(values)].astype(np.int64), minlength=len(names)) for values in files]
+    given = files if original is None else [*files, original]
+    every = [np.bincount(values[~np.isnan(values)].astype(np.int64), minlength=len(names)) for values in given]
+    counts = every[: len(files)]
+    common = counts[0] >= least if original is None else (counts[0] >= least) & (every[-1] >= least)
     ranked = np.argsort(-counts[0], kind="stable")
-    shown = [int(place) for place in ranked if counts[0][place] >= least][: MOST_BARS - 1]
+    shown = [int(place) for place in ranked if common[place]][: MOST_BARS - 1]
     # The others must be as many as well: if they are too few, the rarest that is shown joins them.
     while shown and 0 < int(counts[0].sum() - counts[0][shown].sum()) < least:
         shown.pop()

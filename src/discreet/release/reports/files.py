@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,20 +39,22 @@ def released_name(report: str | Path) -> str:
     return Path(report).name.removesuffix(".html").removesuffix(".report").removesuffix(".internal")
 
 
-def render_reports(subject: Subject, tell: Callable[[str, float], None]) -> dict[str, str]:
-    """The text of both reports; the data is looked at once."""
+PAGES = {"report": public_page, "internal report": internal_page}
+
+
+def render_reports(
+    subject: Subject, tell: Callable[[str, float], None], kinds: Iterable[str] = PAGES
+) -> dict[str, str]:
+    """The text of both reports, or of one of them; the data is looked at once."""
     looked = look(subject, tell)
-    return {
-        "report": public_page(subject, looked).render(),
-        "internal report": internal_page(subject, looked).render(),
-    }
+    return {kind: PAGES[kind](subject, looked).render() for kind in kinds}
 
 
 def write_reports(
     subject: Subject, files: Mapping[str, Path], *, force: bool, tell: Callable[[str, float], None]
 ) -> dict[str, Path]:
     """Write both reports, or one of them; whole or not at all."""
-    return write_pages(lambda: render_reports(subject, tell), files, force=force)
+    return write_pages(lambda: render_reports(subject, tell, files), files, force=force)
 
 
 def write_pages(render: Callable[[], Mapping[str, str]], files: Mapping[str, Path], *, force: bool) -> dict[str, Path]:

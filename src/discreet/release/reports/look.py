@@ -6,7 +6,7 @@ Columns are read one after the other, so that no more of a large file is in memo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +167,10 @@ class _Eyes:
 
     def draw(self, name: str, column: Column) -> None:
         least = self.subject.least
-        if (found := distribute(column.attribute, [column.after], least)) is not None:
+        # The public report tells of the release alone, also whether its numbers are whole.
+        whole = bool((column.after == np.round(column.after))[~np.isnan(column.after)].all())
+        found = distribute(replace(column.attribute, integral=whole), [column.after], least, column.before)
+        if found is not None:
             self.released[name] = found
         if column.before is not None and (both := distribute(column.attribute, [column.before, column.after], least)):
             self.overlays[name] = both

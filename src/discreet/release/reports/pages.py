@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -105,6 +106,7 @@ class Page:
         return _environment().get_template("report.html").render(page=self, policy=POLICY, version=__version__)
 
 
+@cache
 def _environment() -> Environment:
     """Templates in which everything that is not ours to write is escaped, and a fact that is missing is an error."""
     environment = Environment(
