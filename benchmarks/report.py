@@ -49,9 +49,8 @@ def main(records: int, columns: int) -> None:
             command = [sys.executable, "-c", RUN, str(source), str(target), report, str(quasi)]
             told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
             found[report] = float(told[-2]), float(told[-1])
-            print(
-                f"{'with' if report == 'yes' else 'without'} reports: {found[report][0]:.1f} s, {found[report][1]:.0f} MB"
-            )
+            seconds, memory = found[report]
+            print(f"{'with' if report == 'yes' else 'without'} reports: {seconds:.1f} s, {memory:.0f} MB")
         added = found["yes"][0] - found["no"][0]
         print(
             f"reports add {100 * added / found['no'][0]:.1f} % of the time, {found['yes'][1] - found['no'][1]:.0f} MB"

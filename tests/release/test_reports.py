@@ -229,7 +229,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
         "town": "<script>alert(1)</script>",
         "ill": "</style>&amp;",
     }
-    roles = {role: [names.get(name, name) for name in columns] for role, columns in ROLES.items()}
+    roles: dict[str, Any] = {role: [names.get(name, name) for name in columns] for role, columns in ROLES.items()}
     release = discreet.protect(survey().rename(names), k=3, method="mdav", **roles)
     for page in both(release, tmp_path):
         assert page.count("</style>") == 1
