@@ -1,6 +1,7 @@
 """A report in a real browser, without a network: no message, no request, nothing that sticks out or cannot be read."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_a_report_opens_quietly_and_fits(pages: list[Path], browser: Page, place
     assert browser.locator("nav a").count() == browser.locator("main > section").count()
     headings = browser.locator("h1, h2, h3").evaluate_all("all => all.map(one => +one.tagName[1])")
     assert headings[0] == 1
-    assert all(after <= before + 1 for before, after in zip(headings, headings[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(headings))
     for media, width, scheme in (("screen", 1200, "light"), ("screen", 400, "dark"), ("print", 700, "light")):
         browser.set_viewport_size({"width": width, "height": 900})
         browser.emulate_media(media=media, color_scheme=scheme)  # type: ignore[arg-type]

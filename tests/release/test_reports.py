@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import polars as pl
 import pytest
@@ -17,6 +18,7 @@ from markupsafe import Markup
 import discreet
 from discreet.errors import InputError
 from discreet.measures.uniqueness import mark, risk_by_column
+from discreet.release.evidence import schema
 from discreet.release.release import Release
 from discreet.release.reports import drawings
 from discreet.release.reports.look import distribute
@@ -272,3 +274,14 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.
         release.report(tmp_path / "x.html")
     monkeypatch.undo()
     assert not list(tmp_path.iterdir())
+
+
+def test_what_was_tried_for_the_score_stands_beside_the_release(tmp_path: Path) -> None:
+    release = discreet.protect(survey(200), k=3, method="mdav", target="score", **ROLES)
+    tried = release.evidence["alternatives"]
+    assert len(tried) > 2
+    assert {"name", "il", "dld", "score"} == set(tried[0])
+    jsonschema.validate(release.evidence | {"alternatives": tried}, schema("evidence"))
+    public, internal = both(release, tmp_path)
+    assert write_percent(tried[0]["dld"]) in part(internal, "alternatives")
+    assert "tried" not in public

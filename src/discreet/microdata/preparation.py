@@ -73,6 +73,8 @@ class Prepared:
     notes: tuple[str, ...] = ()
     labels: tuple[Labels, ...] | None = None
     households: Households | None = None
+    # What was tried to choose the size of groups, as `alternatives` of the evidence.
+    tried: tuple[Mapping[str, Any], ...] = ()
 
     def divide(self) -> tuple[list[Attribute], list[AttributeGroup], list[str]]:
         """The quasi-identifiers, their groups with the classes of records, and what was assumed."""
@@ -91,7 +93,7 @@ class Prepared:
         """Group, aggregate, verify and measure; of a release that is not the final one less is told."""
         attributes, groups, notes = self.divide()
         labels, cuts = self.fit_labels(groups)
-        return release_of(
+        made = release_of(
             self.dataset,
             self.declarations,
             attributes,
@@ -105,6 +107,9 @@ class Prepared:
             compare_gaps=final,
             previous=previous,
         )
+        if self.tried:
+            made.evidence["alternatives"] = [dict(one) for one in self.tried]
+        return made
 
     def fit_labels(self, groups: Sequence[AttributeGroup]) -> tuple[list[Labels] | None, list[str]]:
         """The labels within the classes of records, if any were given, and what was done to them."""
@@ -121,16 +126,19 @@ class Prepared:
         if settings.method == "auto" and self.dataset.frame.height <= MOST_FOR_MDAV:
             methods.append("mdav")
         trial = replace(prepared, checkpoint=None)
+        tried: list[dict[str, Any]] = []
 
         def score(settings: Settings) -> float:
-            asked = replace(settings, measures=("score",), own=(), bound=False)
+            asked = replace(settings, measures=("dld", "score"), own=(), bound=False)
             found = replace(trial, settings=asked).release(tell, final=False)
             if found.measures["score"] is None:
                 raise InputError("target score needs a numeric quasi-identifier, of which intervals are disclosed")
+            name = f"{name_of(settings.method)}, k = {settings.k}"
+            tried.append({"name": name, **{measure: found.measures[measure] for measure in ("il", "dld", "score")}})
             return float(found.measures["score"])
 
         settings, notes = choose_size(replace(settings, method=methods[0]), methods, score)
-        return replace(prepared, settings=settings, notes=(*prepared.notes, *notes))
+        return replace(prepared, settings=settings, notes=(*prepared.notes, *notes), tried=tuple(tried))
 
     def choose_levels(self, tell: Callable[[str, float], None]) -> Prepared:
         """Settle the levels of coarsening that were left open: rank them by quick releases, and search the best."""

@@ -141,33 +141,28 @@ def points(name: str, rows: Sequence[Mapping[str, Any]], own: Mapping[str, Any])
 
     every = [*rows, own]
     width, height = WIDE - 80, 280
-    scales = {axis: _pad([float(row[axis]) for row in every]) for axis in ("il", "dld")}
-
-    def place(row: Mapping[str, Any]) -> tuple[float, float]:
-        (left, right), (low, high) = scales["il"], scales["dld"]
-        return width * (row["il"] - left) / (right - left), height * (1 - (row["dld"] - low) / (high - low))
-
-    at = [place(row) for row in every]
-    labels = [(str(row["name"])[:24], *point) for row, point in zip(every, at, strict=True)]
+    (left, right), (low, high) = (_pad([float(row[axis]) for row in every]) for axis in ("il", "dld"))
+    at = [(width * (row["il"] - left) / (right - left), height * (high - row["dld"]) / (high - low)) for row in every]
+    # The release is named first, where there is room for few.
     order = [len(every) - 1, *range(len(every) - 1)]
-    found = label_places([labels[i] for i in order], at, (width, height))
+    labels = [(str(every[i]["name"])[:24], *at[i]) for i in order]
     texts = [
-        {"name": labels[i][0], "px": one.x, "py": one.y} for i, one in zip(order, found, strict=True) if one is not None
+        {"name": name, "il": left + one.x / width * (right - left), "dld": high - one.y / height * (high - low)}
+        for (name, *_), one in zip(labels, label_places(labels, at, (width, height)), strict=True)
+        if one is not None
     ]
-    dots = [{"il": row["il"], "dld": row["dld"], "own": row is own} for row in every]
-    base = alt.Chart(alt.InlineData(values=dots)).encode(
-        x=alt.X("il:Q", title="information loss, %", scale=alt.Scale(domain=scales["il"], nice=False)),
-        y=alt.Y("dld:Q", title="records found by linkage, %", scale=alt.Scale(domain=scales["dld"], nice=False)),
+    x = alt.X("il:Q", title="information loss, %", scale=alt.Scale(domain=[left, right], nice=False))
+    y = alt.Y("dld:Q", title="records found by linkage, %", scale=alt.Scale(domain=[low, high], nice=False))
+    chart: Any = alt.layer(
+        alt.Chart(alt.InlineData(values=[_point(row) for row in rows])).mark_circle(size=60, color=GREY, opacity=1),
+        alt.Chart(alt.InlineData(values=[_point(own)])).mark_circle(size=110, color=VERMILION, opacity=1),
+        alt.Chart(alt.InlineData(values=texts)).mark_text(fontSize=11, color=INK).encode(text="name:N"),
     )
-    chart = alt.layer(
-        base.transform_filter("!datum.own").mark_circle(size=60, color=GREY, opacity=1),
-        base.transform_filter("datum.own").mark_circle(size=110, color=VERMILION, opacity=1),
-        alt.Chart(alt.InlineData(values=texts))
-        .mark_text(fontSize=11, color=INK)
-        .encode(x=alt.X("px:Q", scale=None), y=alt.Y("py:Q", scale=None), text="name:N"),
-    ).resolve_scale(x="independent", y="independent")
-    drawn: alt.LayerChart = chart.properties(width=width, height=height)
-    return svg(styled(drawn), name)
+    return svg(styled(chart.encode(x=x, y=y).properties(width=width, height=height)), name)
+
+
+def _point(row: Mapping[str, Any]) -> dict[str, float]:
+    return {"il": row["il"], "dld": row["dld"]}
 
 
 def _labels(labels: Sequence[str]) -> alt.Y:

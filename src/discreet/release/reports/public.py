@@ -231,7 +231,6 @@ def class_facts(subject: Subject, sizes: NDArray[np.int64]) -> dict[str, Any]:
         "smallest": int(sizes.min()),
         "largest": int(sizes.max()),
         "classes": round(float(per_record.sum())),
-        "only": labels[0] if len(labels) == 1 else None,
         "several": subject.promise is not None and len(subject.promise.groups) > 1,
     }
 
