@@ -21,7 +21,7 @@ from discreet.measures.uniqueness import mark, risk_by_column
 from discreet.release.evidence import schema
 from discreet.release.release import Release
 from discreet.release.reports import drawings
-from discreet.release.reports.look import distribute
+from discreet.release.reports.distributions import distribute
 from discreet.release.reports.pages import POLICY, write_percent
 from reporting import ROLES, spell, survey
 
@@ -79,7 +79,7 @@ def planted(draw: st.DrawFn) -> tuple[pl.DataFrame, dict[str, Any]]:
         return held
 
     days = [date(1960 + i, 1 + i % 12, 1 + i % 28) for i in range(30)]
-    columns = {
+    columns: dict[str, tuple[list[Any], Any]] = {
         "whole": (column(list(range(50)), EXTREME), pl.Int64),
         "real": (column([float(i) / 7 for i in range(50)], TINY), pl.Float64),
         "word": (column(["a", "b"], WORD), pl.String),
