@@ -40,6 +40,8 @@ demo: .venv/ready
 	@echo
 	@echo '$$ head -n 8 demo/public.csv'
 	@head -n 8 demo/public.csv
+	@echo
+	@echo 'To do the same in a browser: $(BIN)/discreet app demo'
 
 test: lint
 	$(BIN)/python -m pytest -n 2

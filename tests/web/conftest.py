@@ -49,7 +49,7 @@ class App:
         except subprocess.TimeoutExpired:
             self.process.kill()
             out, err = self.process.communicate()
-        return out + err
+        return (out + err).replace("Ctrl-C ends the app; jobs go on.", "").strip()
 
     def kill(self) -> None:
         self.process.kill()
@@ -96,7 +96,9 @@ def launch(path: Path | str, *more: str) -> Iterator[Browser]:
     """Debian's Chromium, also for root."""
     with sync_playwright() as driver:
         sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        browser = driver.chromium.launch(executable_path=str(path), args=[*sandbox, *more])
+        # A name that an attacker made to lead here.
+        rebind = "--host-resolver-rules=MAP evil.example 127.0.0.1"
+        browser = driver.chromium.launch(executable_path=str(path), args=[*sandbox, rebind, *more])
         yield browser
         browser.close()
 

@@ -66,12 +66,12 @@ class History:
 
 
 def begin_history(folder: Path, first: Mapping[str, Any]) -> History:
-    """The history of a file in a folder: the one there is (same `file` and `kind`), or a new one."""
+    """The history of a file in a folder: the one there is (same `file`, `kind` and `built`), or a new one."""
     place = folder / PLACE
     for part in (place.parent, place):
         part.mkdir(mode=0o700, exist_ok=True)
     for known in histories(folder):
-        if all(known.now.get(key) == first.get(key) for key in ("file", "kind")):
+        if all(known.now.get(key) == first.get(key) for key in ("file", "kind", "built")):
             return known
     number = max((int(path.stem) for path in place.glob("*.json") if path.stem.isdigit()), default=0) + 1
     path = place / f"{number:04d}.json"

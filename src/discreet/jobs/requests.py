@@ -69,3 +69,43 @@ def repeat(file: str, output: str, search: Mapping[str, Any], *, report: bool = 
 def as_typed(words: Sequence[str]) -> str:
     """A command as somebody types it."""
     return shlex.join(["discreet", *words])
+
+
+MARKS = {"unsafe": "manual", "frozen": "frozen", "preferred": "prefer", "to avoid": "avoid"}
+"""What a steward may say of a cell, and the option whose file says it to the commands."""
+
+
+def tabulate(choices: Mapping[str, Any], output: str) -> list[str]:
+    """The command that builds a table: `by`, and `value`, `holding` and `sampling_weight` where they are chosen."""
+    words = ["tabulate", str(choices["file"])]
+    for each in choices["by"]:
+        words += ["--by", each]
+    for key in ("value", "holding", "sampling_weight"):
+        words += [f"--{key.replace('_', '-')}", choices[key]] if choices.get(key) else []
+    return [*words, "-o", output]
+
+
+def judge(choices: Mapping[str, Any], table: str, output: str, files: Mapping[str, str]) -> list[str]:
+    """The command that finds the unsafe cells, by the rules and by the files of cells that were chosen."""
+    words = ["primary", table]
+    for key, value in choices.get("rules", {}).items():
+        words += [f"--{key}", value if isinstance(value, str) else f"{value:g}"] if value else []
+    words += ["--manual", files["manual"]] if "manual" in files else []
+    return [*words, "-o", output]
+
+
+def suppress(flagged: str, output: str, files: Mapping[str, str], search: Mapping[str, Any]) -> list[str]:
+    """The command that suppresses cells: `time`, or `steps` to repeat a search that has ended, and its `seed`."""
+    words = ["suppress", flagged, "-o", output]
+    for key in ("frozen", "prefer", "avoid"):
+        words += [f"--{key}", files[key]] if key in files else []
+    for key in ("time", "steps", "seed"):
+        words += [f"--{key}", f"{search[key]:g}"] if search.get(key) is not None else []
+    return words
+
+
+def write_marks(marks: Mapping[str, str], mark: str) -> str:
+    """A file of the cells that were marked so, by their numbers."""
+    cells = sorted(int(cell) for cell, said in marks.items() if said == mark)
+    lines = [f"{cell},u" if mark == "unsafe" else str(cell) for cell in cells]
+    return "\n".join(["cell,status" if mark == "unsafe" else "cell", *lines]) + "\n"

@@ -18,7 +18,7 @@ from nicegui import ui
 
 from discreet.errors import InputError
 from discreet.jobs.job import lock
-from discreet.web import home, microdata, review
+from discreet.web import home, microdata, review, tables
 from discreet.web.folder import Folder
 from discreet.web.guard import MOST_BYTES, Guard
 
@@ -97,6 +97,7 @@ def make(folder: Folder) -> FastAPI:
 
     home.add_pages(folder)
     microdata.add_pages(folder)
+    tables.add_pages(folder)
     review.add_pages(folder)
 
     async def tend() -> None:

@@ -87,14 +87,18 @@ class Curve:
             if not first:
                 self.ended()
 
+    def _say(self, cost: float) -> str:
+        return f"{cost:.4g} {self.unit}" if self.unit else f"{cost:,.0f}"
+
     def _tell(self, state: str, message: str, progress: dict[str, Any]) -> str:
         if state == "queued":
             return "Waits for the job before it."
         words = [message[:1].upper() + message[1:]] if message else []
         if progress.get("steps"):
-            words.append(f"loss {progress['cost']:.4g} {self.unit} after {progress['steps']:,} steps")
+            what = "loss" if self.unit else "cost"
+            words.append(f"{what} {self._say(progress['cost'])} after {progress['steps']:,} steps")
             if progress.get("bound") is not None:
-                words.append(f"none is below {progress['bound']:.4g} {self.unit}")
+                words.append(f"none is below {self._say(progress['bound'])}")
         if state == "running":
             words.insert(0, progress.get("stage", "starting"))
             time = self.job.request().get("about", {}).get("time")

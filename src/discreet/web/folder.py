@@ -16,7 +16,6 @@ from typing import Any
 
 from discreet.errors import InputError
 from discreet.jobs.queue import Jobs
-from discreet.text import printable
 
 MICRODATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".xlsx", ".dta", ".sav", ".sas7bdat")
 TABLES = (".jj", ".tab", ".parquet")
@@ -84,28 +83,38 @@ class Folder:
             self._found[key] = content
         return self._found[key]
 
+    async def do(self, words: list[str]) -> None:
+        """Run a short command that writes files; one that refuses raises what it said."""
+        status, _, said = await self._start(words)
+        if status:
+            raise InputError(said.removeprefix("discreet: ").strip() or "the command ended without a word")
+
     async def _run(self, words: list[str]) -> dict[str, Any]:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "discreet", *words, "--json"),
-            cwd=self.path,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        printed, _ = await process.communicate()
+        status, printed, _ = await self._start([*words, "--json"])
         try:
             content = json.loads(printed)
         except ValueError:
             content = {}
-        if "message" in content and str(content.get("schema", "")).startswith("discreet/error"):
-            raise InputError(content["message"])
-        if not isinstance(content, dict) or (not content and process.returncode):
+        if not isinstance(content, dict) or (not content and status):
             raise InputError("the command ended without a word; run it in a terminal to see why")
+        if str(content.get("schema", "")).startswith("discreet/error"):
+            raise InputError(str(content.get("message")))
         return content
+
+    async def _start(self, words: list[str]) -> tuple[int, str, str]:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "discreet", *words),
+            cwd=self.path,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate()
+        return process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace")
 
 
 def is_plain(name: str) -> bool:
     """Whether a name is one of a visible file in the folder itself, and nothing else."""
     odd = any(sign in name for sign in ("/", "\\", "\0")) or name in ("", ".", "..")
-    return not odd and not name.startswith((".", "-")) and name == printable(name) and len(name.encode()) < 200
+    return not odd and not name.startswith((".", "-")) and name.isprintable() and len(name.encode()) < 200

@@ -11,7 +11,7 @@ from discreet.errors import InputError
 from discreet.jobs.history import begin_history
 from discreet.jobs.job import Job
 from discreet.web import theme
-from discreet.web.folder import MICRODATA, OURS, Folder
+from discreet.web.folder import MICRODATA, OURS, TABLES, Folder
 
 
 def add_pages(folder: Folder) -> None:
@@ -29,6 +29,12 @@ def add_pages(folder: Folder) -> None:
                     theme.dim("There are none here yet. Put a CSV, Parquet, Excel, Stata or SPSS file into the folder.")
                 for path in data:
                     _show_file(path, (path.parent / f"{path.name}.release.json").exists())
+            tables = [path for path in found if path.suffix.lower() in TABLES]
+            if tables:
+                with theme.panel("Tables"):
+                    theme.dim("Files of cells, their own or another tool's; or build a table from microdata above.")
+                    for path in tables:
+                        theme.link(path.name, f"/open-table/{quote(path.name)}")
 
     @ui.page("/open/{name}")
     def open_file(name: str) -> None:
@@ -39,6 +45,14 @@ def add_pages(folder: Folder) -> None:
             return
         history = begin_history(folder.path, {"kind": "microdata", "file": path.name, "columns": {}, "k": 5})
         ui.navigate.to(f"/data/{history.id}/columns")
+
+    @ui.page("/open-table/{name}")
+    def open_table(name: str) -> None:
+        _begin_table(folder, name, built=False)
+
+    @ui.page("/build-table/{name}")
+    def build_table(name: str) -> None:
+        _begin_table(folder, name, built=True)
 
     @ui.page("/jobs")
     def jobs() -> None:
@@ -68,6 +82,16 @@ def add_pages(folder: Folder) -> None:
             ui.timer(0.7, look)
 
 
+def _begin_table(folder: Folder, name: str, *, built: bool) -> None:
+    try:
+        path = folder.file(name)
+    except InputError as error:
+        _refuse(folder, str(error))
+        return
+    history = begin_history(folder.path, {"kind": "table", "file": path.name, "built": built})
+    ui.navigate.to(f"/table/{history.id}/table")
+
+
 def _states(folder: Folder) -> list[tuple[str, str, float]]:
     return [(job.id, job.state().state, round(job.progress().get("fraction", 0.0), 2)) for job in folder.jobs.list()]
 
@@ -76,6 +100,7 @@ def _show_file(path: Path, released: bool) -> None:
     with ui.element("div").classes("row-of"):
         theme.link(path.name, f"/open/{quote(path.name)}")
         theme.dim(_size(path.stat().st_size))
+        theme.link("build a table", f"/build-table/{quote(path.name)}", "soft")
         if released:
             theme.pill("released", "good")
 

@@ -37,42 +37,18 @@ def add_pages(folder: Folder) -> None:
             return
         step = step if step in STEPS else "columns"
         with theme.page(folder, desk.file.name):
-            with ui.element("div").classes("row-of").style("width:100%"):
-                theme.heading(desk.file.name)
-                ui.element("div").style("flex:1")
-                undo = ui.button("Undo", icon="undo", on_click=lambda: _undo(desk, step))
-                undo.props("flat dense color=primary").mark("undo")
-            _show_steps(desk, step)
-            # The page is there at once; what must be counted first follows.
-            with ui.element("div").classes("row-of soft") as waiting:
-                ui.spinner(size="sm")
-                ui.label("Looking at the file …")
-            content = ui.element("div").classes("content")
-            await ui.context.client.connected()
-            with content:
-                try:
-                    await shows[step](desk)
-                except InputError as error:
-                    theme.note(str(error), "bad")
-            waiting.delete()
+            theme.title_bar(desk.file.name, desk.history, lambda: desk.go(step))
+            theme.steps(f"/data/{desk.history.id}", STEPS, _open_steps(desk), step)
+            with theme.follows() as content:
+                await ui.context.client.connected()
+                with content:
+                    try:
+                        await shows[step](desk)
+                    except InputError as error:
+                        theme.note(str(error), "bad")
 
 
-def _undo(desk: Desk, step: str) -> None:
-    if not desk.history.can_undo:
-        ui.notify("There is nothing to undo")
-        return
-    desk.history.undo()
-    desk.go(step)
-
-
-def _show_steps(desk: Desk, here: str) -> None:
+def _open_steps(desk: Desk) -> dict[str, bool]:
     decided = bool(desk.now["columns"]) and not desk.undecided
     tried = decided and bool(desk.now.get("candidates"))
-    open_steps = {"columns": True, "promise": decided, "protect": decided, "look": tried, "write": tried}
-    with ui.element("nav").classes("steps").props('aria-label="Steps"'):
-        for number, (step, word) in enumerate(STEPS.items(), 1):
-            target = f"/data/{desk.history.id}/{step}"
-            mark = ui.link(target=target) if open_steps[step] else ui.element("span")
-            with mark.classes(("here" if step == here else "") if open_steps[step] else "off"):
-                ui.label(str(number)).classes("dot")
-                ui.label(word).classes("word")
+    return {"columns": True, "promise": decided, "protect": decided, "look": tried, "write": tried}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nicegui import ui
 
+from discreet.jobs.history import History
 from discreet.web.folder import Folder
 
 INK, TEAL, AMBER, RED, GREEN = "#1f2937", "#00796b", "#b45309", "#b91c1c", "#15803d"
@@ -123,3 +124,39 @@ def dim(words: str) -> ui.label:
 def code(text: str) -> None:
     """A text to be copied as it is."""
     ui.label(text).classes("code").props("tabindex=0")
+
+
+def title_bar(title: str, history: History, again: Callable[[], object]) -> None:
+    """What is worked on, and the button that takes the last choice back."""
+
+    def undo() -> None:
+        if history.can_undo:
+            history.undo()
+            again()
+        else:
+            ui.notify("There is nothing to undo")
+
+    with ui.element("div").classes("row-of").style("width:100%"):
+        heading(title)
+        ui.element("div").style("flex:1")
+        ui.button("Undo", icon="undo", on_click=undo).props("flat dense color=primary").mark("undo")
+
+
+def steps(place: str, words: dict[str, str], is_open: dict[str, bool], here: str) -> None:
+    """The steps of a way; those that can be gone to are links."""
+    with ui.element("nav").classes("steps").props('aria-label="Steps"'):
+        for number, (step, word) in enumerate(words.items(), 1):
+            mark = ui.link(target=f"{place}/{step}") if is_open[step] else ui.element("span")
+            with mark.classes(("here" if step == here else "") if is_open[step] else "off"):
+                ui.label(str(number)).classes("dot")
+                ui.label(word).classes("word")
+
+
+@contextmanager
+def follows() -> Iterator[ui.element]:
+    """Where what must be counted first will stand; the page itself is there at once."""
+    with ui.element("div").classes("row-of soft") as waiting:
+        ui.spinner(size="sm")
+        ui.label("Looking at the file …")
+    yield ui.element("div").classes("content")
+    waiting.delete()
