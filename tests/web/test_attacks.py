@@ -33,9 +33,9 @@ def test_the_app_as_it_runs(tmp_path: Path, start: Callable[..., Any], page: Pag
         with pytest.raises(InvalidStatus) as refused, connect(socket_path, additional_headers=headers):
             pass
         assert refused.value.response.status_code == 403
-    answer = page.goto(f"http://evil.example:{port}/enter?token={app.link.rpartition('=')[2]}")
-    assert answer is not None
-    assert answer.status == 421
+    rebound = page.goto(f"http://evil.example:{port}/enter?token={app.link.rpartition('=')[2]}")
+    assert rebound is not None
+    assert rebound.status == 421
     # It listens on this machine alone.
     listening = subprocess.run(["cat", f"/proc/{app.process.pid}/net/tcp"], capture_output=True, text=True, check=True)
     assert f"0100007F:{port:04X}" in listening.stdout
