@@ -30,8 +30,36 @@ PROTECT = ["protect", "survey.csv", "--config", "survey.toml", "--k", "5", "--st
 # The commands of each example; the last one writes the reports of a release of the example's name.
 EXAMPLES = {
     "survey": [["example", "survey", "."], [*PROTECT, "--sign-off", "sign-off.toml", "-o", "survey-release.csv"]],
+    "companies": [
+        ["example", "companies", "."],
+        [
+            "tabulate",
+            "companies.csv",
+            "--by",
+            "district@region.hrc",
+            "--by",
+            "size_class",
+            "--value",
+            "turnover",
+            "--holding",
+            "holding",
+            "-o",
+            "turnover.parquet",
+        ],
+        ["primary", "turnover.parquet", "--p", "10", "--threshold", "3", "-o", "flagged.parquet"],
+        ["suppress", "flagged.parquet", "--steps", "20", "--report", "-o", "companies-table.csv"],
+    ],
     "grouped": [["example", "survey", "."], [*PROTECT, "--grouping", GROUPS, "-o", "grouped-release.csv"]],
 }
+
+
+def place(word: str, folder: str) -> str:
+    """A word of a command with its file in a folder."""
+    if word == ".":
+        return folder
+    dimension, at, file = word.rpartition("@")
+    found = file.endswith((".csv", ".toml", ".parquet", ".hrc"))
+    return f"{dimension}{at}{Path(folder, file)}" if found else word
 
 
 def main() -> int:
@@ -41,10 +69,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as made:
             Path(made, "sign-off.toml").write_text(SIGN_OFF, encoding="utf-8")
             for command in commands:
-                arguments = [
-                    str(Path(made, word)) if word.endswith((".csv", ".toml", ".parquet")) else word for word in command
-                ]
-                if status := run([made if word == "." else word for word in arguments]):
+                if status := run([place(word, made) for word in command]):
                     return status
             for report in Path(made).glob("*.html"):
                 kind = "internal" if ".internal." in report.name else "public"
