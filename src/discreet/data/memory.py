@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import gzip
 import os
 import re
@@ -20,6 +22,8 @@ from discreet.errors import InputError
 GIGABYTE = 1_000_000_000
 # What a file may hold once it is unpacked, where nothing is said: so much, or so many times its size if that is more.
 DEFAULT_SIZE, TIMES_THE_FILE = 4 * GIGABYTE, 100
+# Of so many records what is left behind counts.
+LARGE = 100_000
 _PIECE = 1 << 24
 _UNITS = {"": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": GIGABYTE, "TB": 1_000 * GIGABYTE}
 
@@ -114,6 +118,20 @@ def _muffling_panics() -> Iterator[None]:
             if said:
                 with suppress(OSError):
                     os.write(2, said)
+
+
+def give_back(records: int) -> None:
+    """Give the system back what a finished stage with many records no longer needs.
+
+    That is what lies in cycles of references, and what the allocators of Arrow and of the C library keep for later: of
+    a million records hundreds of megabytes.
+    """
+    if records <= LARGE:
+        return
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def available() -> int | None:

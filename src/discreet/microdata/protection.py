@@ -17,6 +17,7 @@ from discreet.data.attributes import Attribute, Values, read_confidential
 from discreet.data.dataset import Dataset
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files.csv import assign_types
+from discreet.data.memory import give_back
 from discreet.data.profile import BEWARE, warn_of_revealing
 from discreet.data.roles import RECODINGS, Declarations
 from discreet.data.rows import read_persons, read_weights
@@ -132,7 +133,9 @@ def release_of(
     )
     # Of a million records they are a tenth of the memory.
     del kept, views
-    source = dataset.source
+    give_back(frame.height)
+    # A release knows its file, but does not hold the original records: only their types.
+    source = None if dataset.source is None else replace(dataset.source, frame=dataset.source.frame.clear())
     if households is not None:
         if source is not None and source.labels is not None:
             # A label of an old number, the name of a family perhaps, must not stand beside a new one.

@@ -5,7 +5,6 @@ Row order is information: rows are sorted on the way out, and a row map keeps th
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from discreet.data.dataset import Dataset
 from discreet.data.files import check_writable_format, dialect_of
 from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
+from discreet.data.memory import give_back
 from discreet.data.roles import RECODINGS, Declarations
 from discreet.errors import InputError, PromiseNotKept
 from discreet.release.acro import check_acro, write_acro
@@ -38,10 +38,6 @@ from discreet.text import silent
 from discreet.verification.promise import Promise, Verification, check
 
 ORDERS = ("sorted", "kept")
-
-
-# Releases of so many records are written with as little memory as can be.
-LARGE = 100_000
 
 
 def row_map_frame(rows: NDArray[np.int64] | None, count: int) -> pl.DataFrame:
@@ -177,8 +173,7 @@ class Release:
                 for name, column in self._source.coded.items()
                 if columns[name]["role"] == "confidential" and name not in recoded
             )
-        if frame.height > LARGE:
-            gc.collect()  # what is left of the search in cycles of references is a tenth of the memory
+        give_back(frame.height)
         frame = target.adapt(frame)
         rows = sort_order(frame) if order == "sorted" else None
         with target.open(made, force=force) as atomic:

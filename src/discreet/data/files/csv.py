@@ -145,10 +145,12 @@ def _parse(path: Path, data: bytes, where: Layout, delimiter: str, names: list[s
     if table.num_rows != where.starts.size - skip:
         # Two readings of the same bytes disagree: better no data than shifted data.
         raise InputError(f"{path.name} cannot be read as delimited text: its quotes or line ends are irregular")
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    frame.columns = names
-    return frame
+    columns = []
+    for name in names:
+        # One by one, and none is kept in both forms: a large file has no room for that.
+        columns.append(pl.Series(name, table.column(0)))
+        table = table.remove_column(0)
+    return pl.DataFrame(columns)
 
 
 def _parse_error(path: Path, data: bytes, where: Layout, delimiter: str) -> InputError:
