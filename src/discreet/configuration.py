@@ -37,6 +37,8 @@ VALUES = ("pivot", "na")
 # The columns that the file was made for.
 EXPECTED = "expected"
 READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size", "query")
+# An earlier release of the same respondents.
+PREVIOUS = ("previous_release", "previous_row_map")
 # The TOML word and the name it has inside.
 DETAILS = {
     "role": "role", "type": "kind", "order": "order", "weight": "weight",
@@ -52,6 +54,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "max_size": (str, int), "query": (str,),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "sums": (bool,), "strict": (bool,),
     "partial": (bool,), "l": (dict,), "t": (dict,), "person": (str,), "household": (str,),
+    "no_rules": (bool,), "growth": (int, float), "previous_release": (str,), "previous_row_map": (str,),
     "split_households": (int,), "sampling_weight": (str,), "pivot": (int,), "na": (str, int, float, list),
 }  # fmt: skip
 _DETAIL_TYPES: dict[str, tuple[type, ...]] = {
@@ -80,6 +83,7 @@ class Config:
     values: Mapping[str, Any] = field(default_factory=dict)
     # All columns that the data is to have, if they are listed: then `rest` takes in no other.
     expected: tuple[str, ...] = ()
+    previous: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(path: str | Path | None) -> Config:
@@ -161,12 +165,15 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
     reading: dict[str, Any] = {}
     values: dict[str, Any] = {}
     expected: tuple[str, ...] = ()
+    previous: dict[str, str] = {}
     for key, value in content.items():
         if key in OPTIONS:
             options[key] = _check_type(where, key, value, _TYPES)
         elif key in VALUES:
             said = _check_type(where, key, value, _TYPES)
             values[key] = as_words(said) if key == "na" else said
+        elif key in PREVIOUS:
+            previous[key] = _check_type(where, key, value, _TYPES)
         elif key in READING:
             reading[key] = _check_type(where, key, value, _TYPES)
         elif key in ROLES:
@@ -179,8 +186,10 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
         elif key == "grouping":
             grouping = as_groups(value, f"{where}: grouping")
         else:
-            raise _unknown_key(where, key, (*OPTIONS, *VALUES, *READING, *ROLES, EXPECTED, "columns", "grouping"))
-    return Config(options, roles, details, grouping, reading, where, values, expected)
+            raise _unknown_key(
+                where, key, (*OPTIONS, *VALUES, *PREVIOUS, *READING, *ROLES, EXPECTED, "columns", "grouping")
+            )
+    return Config(options, roles, details, grouping, reading, where, values, expected, previous)
 
 
 def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:

@@ -327,11 +327,3 @@ def test_minus_zero_is_counted_alike_in_every_file(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "a.parquet")
     verdicts = [discreet.verify(one, quasi="a", k=2) for one in (frame, tmp_path / "a.csv", tmp_path / "a.parquet")]
     assert [verdict.checks[0].too_small for verdict in verdicts] == [2, 2, 2]
-
-
-def test_a_release_of_a_file_does_not_hold_the_original_records(tmp_path: Path) -> None:
-    pl.DataFrame({"age": list(range(8))}).write_csv(tmp_path / "in.csv")
-    release = discreet.protect(tmp_path / "in.csv", k=4, quasi="age", method="mdav")
-    assert release._source is not None
-    assert release._source.frame.height == 0
-    release.write(tmp_path / "out.csv")

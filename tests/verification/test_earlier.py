@@ -159,3 +159,22 @@ def test_the_command_names_the_cells_that_follow(tmp_path: Path, capsys: pytest.
     told = capsys.readouterr().out
     assert "published then with the value of now" in told
     assert len(both) >= 4 or "r=0 × c=0" in told
+
+
+def test_a_configuration_names_the_earlier_release(tmp_path: Path) -> None:
+    table = flagged(1)
+    protect(table, tmp_path / "old.csv")
+    config = tmp_path / "now.toml"
+    config.write_text(f'previous_release = "{tmp_path / "old.csv"}"\ngrowth = 10\nno_rules = true\n', encoding="utf-8")
+    said = discreet.suppress(table, steps=2, singletons=False, partial=True, config=config)
+    same = discreet.suppress(
+        table, steps=2, singletons=False, partial=True, previous_release=tmp_path / "old.csv", growth=10, no_rules=True
+    )
+    assert said.table.suppressed.tolist() == same.table.suppressed.tolist()
+    config.write_text(f'previous_release = "{tmp_path / "old.csv"}"\ngrowth = 10\n', encoding="utf-8")
+    told, asked = (
+        discreet.audit(said.table, **how)
+        for how in ({"config": config}, {"previous_release": tmp_path / "old.csv", "growth": 10})
+    )
+    assert told.notes == asked.notes
+    assert told.notes != discreet.audit(said.table).notes

@@ -7,6 +7,7 @@ asked where nobody else contributes, or where what is left is safe by the rules.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -196,8 +197,8 @@ class Touched:
 
 def find_exposed(
     insiders: Insiders, hidden: Bools, doubtful: dict[int, list[int]], *, strict: bool
-) -> list[tuple[int, Asked]]:
-    """Attack as each insider: the cells that he can work out too closely, with what is asked of them.
+) -> Iterator[tuple[int, Asked]]:
+    """Attack as one insider after the other: the cells that he can work out too closely, with what is asked of them.
 
     Parameters
     ----------
@@ -211,15 +212,12 @@ def find_exposed(
     strict : bool
         Whether levels must be exceeded.
     """
-    found = []
     for insider in range(len(insiders)):
         cells = np.union1d(doubtful.get(insider, ()), insiders.taking_part(insider)).astype(np.int64)
         asked = insiders.asked(insider, cells[hidden[cells]])
         if len(asked.cells):
-            short = find_short(insiders, insider, asked, hidden, strict=strict)[0]
-            if short.any():
-                found.append((insider, asked.only(short)))
-    return found
+            asked = asked.only(find_short(insiders, insider, asked, hidden, strict=strict)[0])
+        yield insider, asked
 
 
 def find_short(

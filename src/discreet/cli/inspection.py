@@ -192,6 +192,7 @@ def verify(
     original: Path | None = None,
     row_map: Path | None = None,
     memory: str | None = None,
+    previous_release: Path | None = None,
     quiet: bool = False,
     json: bool = False,
     reading: Reading = DETECT,
@@ -228,6 +229,7 @@ def verify(
             original=original,
             row_map=row_map,
             memory=memory,
+            previous_release=previous_release,
             **promises.given(),
             **kinds.given(),
         )

@@ -128,6 +128,10 @@ class Search(ABC, Generic[Answer_co]):
         """Keep the state: from here the search can be resumed."""
         self._phase_state, self._epochs_since = self._state(), 0
 
+    def _end_phase(self) -> None:
+        """From here the search can be entered after every epoch again."""
+        self._phase_state, self._epochs_since = None, 0
+
     def _count_epochs(self) -> Iterator[None]:
         if not self.finished:
             for _ in self._epochs():

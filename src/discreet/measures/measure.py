@@ -184,7 +184,7 @@ def measure(
     from discreet.measures.fellegi import MOST_ATTRIBUTES
     from discreet.measures.judge import Judge, show, take_own
     from discreet.measures.pair import align
-    from discreet.measures.previous import intersect, read_previous
+    from discreet.verification.previous import intersect, read_previous
 
     types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)
     choices = Choices.of(linkage, seed)
@@ -212,7 +212,7 @@ def measure(
     pair = replace(pair, weights=weights)
     judge = Judge(pair, choices, progress or silent)
     values = judge.measure(asked)
-    if (previous := read_previous(previous_release, previous_row_map)) is not None:
+    if (previous := read_previous(previous_release, previous_row_map, said.previous)) is not None:
         k = int(np.bincount(pair.classes).min())
         held = declared.names("confidential")
         values["previous"] = intersect(previous, after.frame[rows], before, names, held, k)

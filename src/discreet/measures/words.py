@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.measures.choices import Choices
 from discreet.text import count, entry
+from discreet.verification.previous import together
 
 _SHORT = {
     "gil": "gil, general information loss",
@@ -113,27 +114,6 @@ def disclosed(found: Mapping[str, Mapping[str, float]] | None, most: int = 3) ->
     ]
     rest = f", {count(len(ranked) - most, 'other column')} fewer" if len(ranked) > most else ""
     return f"Records in classes that have one value only: {', '.join(parts)}{rest}."
-
-
-def together(found: Mapping[str, Any] | None) -> str:
-    """What the earlier release and this one tell together."""
-    if found is None:
-        return ""
-    how = (
-        f"values of {', '.join(found['columns']) or 'no column'}"
-        if found["linked_by"] == "values"
-        else found["linked_by"]
-    )
-    linked = f"{count(found['linked'], 'record')} linked with the earlier release by {how}"
-    if not found["exposed"]:
-        return (
-            f"{linked}; the classes of each have at least {found['k']} in common." if found["linked"] else f"{linked}."
-        )
-    exposed, smallest = found["exposed"], found["smallest"]
-    return (
-        f"{linked}; the two classes of {count(exposed, 'record')} have fewer than {found['k']} in common, the smallest "
-        f"{smallest}: whoever finds them in both releases finds them among so few."
-    )
 
 
 def analyst(values: Mapping[str, Any]) -> str:

@@ -19,7 +19,6 @@ from discreet.data.dataset import Dataset, accept
 from discreet.data.groupings import parse_groups
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
-from discreet.measures.previous import Previous
 from discreet.microdata.classes import AttributeGroup, attribute_groups
 from discreet.microdata.given import LABELS, fit, read_labels
 from discreet.microdata.households import Households, household_groups, read_households
@@ -32,6 +31,7 @@ from discreet.recoding.coarsening import choose_levels, is_open
 from discreet.recoding.extremes import recode_confidential
 from discreet.release.release import Release
 from discreet.text import count
+from discreet.verification.previous import Previous
 
 # Up to so many records `mdav` takes no longer than a trial of the search.
 MOST_FOR_MDAV = 20_000

@@ -104,8 +104,9 @@ def protect(
     >>> release.data["age"].to_list()
     [24.0, 24.0, 24.0, 63.0, 63.0, 63.0]
     """
-    from discreet.measures.previous import read_previous
+    from discreet.configuration import load
     from discreet.microdata.preparation import prepare
+    from discreet.verification.previous import read_previous
 
     groups = (ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
     columns, promised, sampled, search = sort_keywords(protect, keywords, *groups)
@@ -113,7 +114,7 @@ def protect(
     options |= promised | sampled | {"split_households": split_households}
     tell = progress or silent
     prepared = prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options)
-    previous = read_previous(previous_release, previous_row_map)
+    previous = read_previous(previous_release, previous_row_map, load(search.get("config")).previous)
     return prepared.choose(tell).release(tell, previous=previous)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.columns import ColumnKeywords, resolve
 from discreet.configuration import Config
 from discreet.data.attributes import Attribute, Values, read_confidential
-from discreet.data.dataset import Dataset
+from discreet.data.dataset import Dataset, Packed
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files.csv import assign_types
 from discreet.data.memory import give_back
@@ -26,7 +26,6 @@ from discreet.measures.choices import Choices
 from discreet.measures.judge import Judge, show, take_own
 from discreet.measures.loss import information_loss
 from discreet.measures.pair import Pair
-from discreet.measures.previous import Previous, intersect
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
@@ -44,6 +43,7 @@ from discreet.release.evidence import describe_distributions, describe_input, ev
 from discreet.release.release import Release
 from discreet.text import silent
 from discreet.verification.confidential import Scale, parse_l, parse_t
+from discreet.verification.previous import Previous, intersect
 from discreet.verification.promise import Promise, check
 
 
@@ -219,7 +219,7 @@ def release_of(
         source,
         settings.order,
         persons,
-        (dataset, declarations),
+        (Packed.of(dataset), declarations),
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.data.databases.address import is_address, parse
 from discreet.data.databases.rows import sort_order
-from discreet.data.dataset import Dataset
+from discreet.data.dataset import Packed
 from discreet.data.files import check_writable_format, dialect_of
 from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
@@ -86,7 +86,7 @@ class Release:
     _source: Source | None = None
     _order: str = "sorted"
     _persons: pl.Series | None = None
-    _original: tuple[Dataset, Declarations] | None = None
+    _original: tuple[Packed, Declarations] | None = None
 
     def summary(self, written: Written | None = None) -> str:
         """The release in words: roles, groups, loss, promise, verdict, assumptions and files."""
@@ -230,7 +230,7 @@ class Release:
         """The release as its reports look at it."""
         if self._original is None:
             raise InputError("this release does not know its original; use the report verb on the files")
-        original, declared = self._original
+        original, declared = self._original[0].unpack(), self._original[1]
         released = replace(original, frame=self._frame)
         return Subject(name, account, released, declared, self.promise, original, np.arange(self._frame.height))
 

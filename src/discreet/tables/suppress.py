@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # The keywords that a configuration may hold.
 CONFIGURED = (
     "method", "params", "cost", "time", "steps", "seed", "threads", "protect_secondaries", "singletons", "sums",
-    "strict", "partial", "no_rules", "growth",
+    "strict", "partial", "no_rules", "previous_release", "growth",
 )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def suppress(
         table says, if not given.
     config : path
         A TOML file with any of method, params, cost, time, steps, seed, threads, protect_secondaries, singletons,
-        sums, strict, partial, no_rules and growth; what the call gives wins.
+        sums, strict, partial, no_rules, previous_release and growth; what the call gives wins.
     time : float
         Seconds of search, 10 by default.
     steps : int
@@ -134,7 +134,7 @@ def suppress(
         strict=strict or said.get("strict", False),
         partial=partial or said.get("partial", False),
         no_rules=no_rules or said.get("no_rules", False),
-        previous_release=previous_release,
+        previous_release=said.get("previous_release") if previous_release is None else previous_release,
         growth=growth or said.get("growth", 0.0),
         certificate=certificate,
         meta=meta,

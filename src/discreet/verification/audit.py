@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.configuration import FLAG, NUMBER, configured
+from discreet.configuration import FLAG, NUMBER, TEXT, configured
 from discreet.errors import InputError
 from discreet.listening import shows_progress
 from discreet.text import silent
@@ -28,7 +28,7 @@ FEW_LEFT, FEW_CELLS = 200, 2_000
 
 
 @shows_progress
-@configured(secondaries=FLAG, strict=FLAG, singletons=FLAG, sums=FLAG, growth=NUMBER)
+@configured(secondaries=FLAG, strict=FLAG, singletons=FLAG, sums=FLAG, previous_release=TEXT, growth=NUMBER)
 def audit(
     table: Any,
     *,
@@ -170,9 +170,8 @@ def audit(
         tell("insiders", 0.0)
         safe = cells[(verdict == PROTECTED) & (held.status[cells] == PRIMARY)]
         doubtful = {} if touched is None else touched.doubtful(safe)
-        insiders = [
-            (known.known[one], asked.cells) for one, asked in find_exposed(known, hidden, doubtful, strict=strict)
-        ]
+        exposed = find_exposed(known, hidden, doubtful, strict=strict)
+        insiders = [(known.known[one], asked.cells) for one, asked in exposed if len(asked.cells)]
     # Unsafe cells that are published stand at their value.
     published = np.flatnonzero(bare)
     every = np.concatenate([cells, published])

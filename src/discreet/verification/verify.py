@@ -36,6 +36,7 @@ def verify(
     original: Any = None,
     row_map: Any = None,
     memory: int | str | None = None,
+    previous_release: Any = None,
     **keywords: Unpack[VerifyKeywords],
 ) -> Verification | TableVerification:
     """Check that a release keeps its promise, whoever made it.
@@ -70,6 +71,10 @@ def verify(
         The row map that was written with the release; needed with the original.
     memory : int or str, optional
         A file that would not fit into so much memory, as 8GB, is recounted in parts; half of what is free by default.
+    previous_release : path or frame, optional
+        An earlier release of (some of) the same respondents: a note tells how many records, linked by values that both
+        release unchanged, stand in classes that have fewer than k in common. Nothing is promised of that, so the
+        verdict stays the same.
     person : str
         Without a promise: the column of the original that says whose a record is, where persons have several; each
         combination must have at least k persons.
@@ -109,6 +114,8 @@ def verify(
 
         if any(one is not None for one in (quasi, k, grouping, original, row_map, *further.values(), *kinds.values())):
             raise InputError("a table has no quasi-identifiers; leave out quasi, k, grouping and what else is of them")
+        if previous_release is not None:
+            raise InputError("what two releases of a table tell together is found by `discreet audit`; ask there")
         if not isinstance(release, str | Path):
             raise InputError("a published table is checked as it was written: name its file")
         check_readable(Path(release))
@@ -118,6 +125,8 @@ def verify(
     if isinstance(release, str | Path) and (Path(release).is_dir() or exceeds(Path(release), memory)):
         if original is not None or row_map is not None:
             raise InputError("of a release in parts persons cannot be counted again; leave out original and row_map")
+        if previous_release is not None:
+            raise InputError("a release in parts cannot be compared with an earlier one; leave out previous_release")
         if any(one is not None for one in kinds.values()):
             raise InputError(
                 "of a release in parts types are those of its promise; leave out numeric, nominal and so on"
@@ -133,6 +142,9 @@ def verify(
         what = "has not the very rows" if dataset.source.database else "is not the very file"
         note = f"{dataset.name} {what} that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
+    if previous_release is not None:
+        note = _compare(dataset, promised, previous_release)
+        verdict = replace(verdict, notes=(*verdict.notes, note))
     return verdict
 
 
@@ -154,6 +166,18 @@ def _verify_parts(
     if promise is None and promised.held:
         raise InputError("of a release in parts l can be verified by its promise only, which says how values are read")
     return verify_folder(release, promised, output)
+
+
+def _compare(dataset: Dataset, promise: Promise, previous_release: Any) -> str:
+    """What an earlier release and this one tell together."""
+    from discreet.verification.previous import intersect, read_previous, together
+
+    previous = read_previous(previous_release)
+    assert previous is not None
+    known = (*promise.columns(), promise.household)
+    unchanged = [name for name in dataset.frame.columns if name not in known]
+    found = intersect(previous, dataset.frame, dataset, promise.columns(), unchanged, promise.k)
+    return together(found)
 
 
 def _scales(dataset: Dataset, promise: Promise, kinds: Mapping[str, Any]) -> dict[str, Scale]:

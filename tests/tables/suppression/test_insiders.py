@@ -11,6 +11,10 @@ import pytest
 import discreet
 from discreet.attack.insiders import insiders_of
 from discreet.errors import PromiseNotKept
+from discreet.tables.suppression import insiders as guarding
+from discreet.tables.suppression.insiders import GuardedSearch, Watch
+from discreet.tables.suppression.problem import problem_of, settle_ranges
+from discreet.tables.suppression.search.search import Search
 from discreet.tabular.table import FIXED, PRIMARY, Table
 from plain_insiders import RULES, PlainInsiders, records, tabulated
 
@@ -110,3 +114,55 @@ def test_some_of_these_tables_cost_more_with_insiders() -> None:
         assert both[0] <= both[1]
         dearer += both[0] < both[1]
     assert dearer
+
+
+@pytest.mark.parametrize(("seed", "steps"), [(seed, 1 + 3 * seed) for seed in range(8)])
+def test_where_attacks_take_long_a_search_can_be_stopped_amid_them(
+    seed: int, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guarding, "QUICK", 1)
+    attacks, attack = [], Watch.attack
+
+    def count(self: Watch, hidden: Any) -> Any:
+        attacks.append(hidden)
+        return attack(self, hidden)
+
+    monkeypatch.setattr(Watch, "attack", count)
+    table, plain = drawn(200 + seed, SHAPES[seed % 4])
+    try:
+        found = discreet.suppress(table, steps=steps, seed=1)
+    except PromiseNotKept:
+        assert not plain.is_safe(most(table))
+        return
+    assert plain.is_safe(found.table.suppressed)
+    assert found.audit
+    # The search looks once an insider's epoch at most; after it everybody is looked at once.
+    assert len(attacks) <= steps + 1
+
+
+def test_a_search_that_is_kept_amid_a_look_goes_on_as_it_would_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guarding, "QUICK", 1)
+    table, _ = drawn(100, SHAPES[0])
+
+    def begin() -> GuardedSearch:
+        problem, _ = settle_ranges(problem_of(table, strict=False, frozen=None, settle=False))
+        insiders = insiders_of(table)
+        assert insiders is not None
+        watch = Watch(table, insiders, problem, strict=False, partial=True)
+        return GuardedSearch(Search(), problem, watch, 1, None, 1)
+
+    first, epochs = begin(), 0
+    while not first._looks:
+        state = first.save()
+        next(first.epochs())
+        epochs += 1
+    assert epochs > 2
+    assert state["since"] != 0
+    second = begin()
+    second.load(state)
+    next(second.epochs())
+    for _ in range(5):
+        assert second.problem.requirements == first.problem.requirements
+        assert np.array_equal(second.pattern(), first.pattern())
+        next(first.epochs(), None)
+        next(second.epochs(), None)

@@ -32,6 +32,9 @@ from discreet.text import count
 
 # After so many rounds a pattern is only widened: that ends.
 ROUNDS = 20
+# Insiders times cells up to which all attacks together take no time to speak of: about a second. So much at a time is
+# done of more; and a pattern is then only widened, and looked at in the end only after so many looks.
+QUICK, FEW_LOOKS = 20_000, 4
 
 
 class Watch:
@@ -66,16 +69,37 @@ class Watch:
         self._views: list[tuple[int, Ints]] = []
         self.lost: dict[int, set[int]] = {}
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether all insiders are looked at in no time."""
+        return len(self._insiders) * int(self._most.sum()) <= QUICK
+
     def find(self, hidden: Bools) -> list[tuple[int, Asked]]:
         """What a pattern over the cells lets each insider know too closely, but for what none can keep from him."""
+        return [(one, asked) for one, asked in self.attack(hidden) if len(asked.cells)]
+
+    def attack(self, hidden: Bools) -> Iterator[tuple[int, Asked]]:
+        """The same, one insider after the other, of each what there is."""
         levels, touched = self._levels, Touched(self._insiders, self._levels)
         attacker = Attacker(self._table, hidden)
         cells = attacker.cells
         reach = attacker.reach(levels.seek_down[cells], levels.seek_up[cells], witness=touched)
         safe = verdicts(self._table, levels, cells, reach.down, reach.up) == PROTECTED
-        exposed = find_exposed(self._insiders, hidden, touched.doubtful(cells[safe]), strict=self._strict)
-        kept = [(one, asked.only(~np.isin(asked.cells, list(self.lost.get(one, ()))))) for one, asked in exposed]
-        return [(one, asked) for one, asked in kept if len(asked.cells)]
+        for one, asked in find_exposed(self._insiders, hidden, touched.doubtful(cells[safe]), strict=self._strict):
+            yield one, self._without_lost(one, asked)
+
+    def find_again(self, hidden: Bools, exposed: list[tuple[int, Asked]]) -> list[tuple[int, Asked]]:
+        """What of that a wider pattern still exposes: what was kept from an insider stays so."""
+        found = []
+        for one, asked in exposed:
+            asked = self._without_lost(one, asked)
+            if len(asked.cells):
+                asked = asked.only(find_short(self._insiders, one, asked, hidden, strict=self._strict)[0])
+            found += [(one, asked)] if len(asked.cells) else []
+        return found
+
+    def _without_lost(self, insider: int, asked: Asked) -> Asked:
+        return asked.only(~np.isin(asked.cells, list(self.lost.get(insider, ()))))
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -177,7 +201,7 @@ class GuardedSearch(Search[Bools]):
         self._previous = previous
         self._search = Components(method, problem, seed, previous, threads)
         # When the pattern is looked at next, and in how many epochs after that.
-        self._epoch, self._due, self._gap = 0, 1, 1
+        self._epoch, self._due, self._gap, self._looks = 0, 1, 1, 0
         self._is_done = False
 
     @property
@@ -207,7 +231,9 @@ class GuardedSearch(Search[Bools]):
     def pattern(self) -> Bools:
         """The best pattern, be it that which the search has just found, widened as far as insiders ask for it."""
         found = self._found()
-        if self.problem.cost(found) < self._cost:
+        # Where attacks take long, another round of them must not take long beside those that were made.
+        is_worth_it = self._best is None or self._watch.is_quick or self._looks >= FEW_LOOKS
+        if is_worth_it and self.problem.cost(found) < self._cost:
             self._keep(self._widen(found))
         return self.answer()
 
@@ -218,18 +244,31 @@ class GuardedSearch(Search[Bools]):
 
     def _epochs(self) -> Iterator[None]:
         while not self._is_done:
-            next(self._search.epochs(), None)
-            self._epoch += 1
-            if self._search.finished or self._epoch >= self._due:
-                self._look()
+            if not self._is_look_due:
+                next(self._search.epochs(), None)
+                self._epoch += 1
+            if self._is_look_due:
+                yield from self._look()
             yield
 
-    def _look(self) -> None:
+    @property
+    def _is_look_due(self) -> bool:
+        return bool(np.isfinite(self._search.cost)) and (self._search.finished or self._epoch >= self._due)
+
+    def _look(self) -> Iterator[None]:
         """Attack the pattern as every insider; what it exposes becomes part of the problem."""
-        if not np.isfinite(self._search.cost):
-            return
         found = self._search.pattern()
-        exposed = self._watch.find(self._over_cells(found)) if self.problem.cost(found) < self._cost else []
+        hidden, exposed, done = self._over_cells(found), [], 0
+        if self.problem.cost(found) < self._cost:
+            self._begin_phase()
+            for one, asked in self._watch.attack(hidden):
+                exposed += [(one, asked)] if len(asked.cells) else []
+                done += int(hidden.sum())
+                if done > QUICK:
+                    done = 0
+                    yield
+            self._end_phase()
+            self._looks += 1
         before = self.problem
         self.problem = self._watch.require(before, exposed) if exposed else before
         if self.problem is before:
@@ -251,6 +290,8 @@ class GuardedSearch(Search[Bools]):
 
     def _widen(self, pattern: Bools) -> Bools:
         """A pattern with what it takes to expose nothing, and without what nothing needs."""
+        if not self._watch.is_quick:
+            return self._grow(pattern)
         problem = self.problem
         for number in range(2 * ROUNDS):
             exposed = self._watch.find(self._over_cells(pattern))
@@ -271,6 +312,24 @@ class GuardedSearch(Search[Bools]):
         self.problem = problem
         return pattern
 
+    def _grow(self, pattern: Bools) -> Bools:
+        """A pattern with what it takes to expose nothing; what it protects already it goes on to protect."""
+        is_whole = np.isfinite(self._search.cost) or self.problem is not self._first
+        exposed = self._watch.find(self._over_cells(pattern))
+        while exposed:
+            before, wider = pattern.copy(), self._watch.require(self.problem, exposed)
+            for one in wider.components():
+                places = np.searchsorted(wider.system.cells, one.system.cells)
+                made, order = pattern_of(one), one.by_level()
+                made.start(before[places])
+                made.protect(order[~one.outside[order]] if is_whole else order)
+                pattern[places] = made.suppressed
+            if wider is self.problem and np.array_equal(pattern, before):
+                break
+            self.problem, is_whole = wider, True
+            exposed = self._watch.find_again(self._over_cells(pattern), exposed)
+        return pattern
+
     def _over_cells(self, pattern: Bools) -> Bools:
         hidden = np.zeros(len(self.problem.table), dtype=np.bool_)
         hidden[self.problem.system.cells[pattern]] = True
@@ -278,7 +337,7 @@ class GuardedSearch(Search[Bools]):
 
     def _state(self) -> State:
         state: State = {"cost": self._cost, "bound": self._bound, "is_done": int(self._is_done)}
-        state |= {"counts": np.array([self._epoch, self._due, self._gap], dtype=np.int64)}
+        state |= {"counts": np.array([self._epoch, self._due, self._gap, self._looks], dtype=np.int64)}
         state |= inside("watch", self._watch.save()) | inside("search", self._search.save())
         state |= {} if self._best is None else {"best": self._best}
         return state if self._previous is None else state | {"previous": self._previous}
@@ -286,7 +345,7 @@ class GuardedSearch(Search[Bools]):
     def _restore(self, state: State) -> None:
         held: dict[str, Any] = dict(state)
         self._bound, self._is_done = finite("bound", held["bound"], least=0.0), bool(held["is_done"])
-        self._epoch, self._due, self._gap = integers("counts", held["counts"], (3,), 0, 2**62).tolist()
+        self._epoch, self._due, self._gap, self._looks = integers("counts", held["counts"], (4,), 0, 2**62).tolist()
         self._best, self._previous = (
             integers(name, held[name], (len(self._first),), 0, 1).astype(np.bool_) if name in held else None
             for name in ("best", "previous")

@@ -7,7 +7,7 @@ both classes, and these may be fewer.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from discreet.data.dataset import Dataset, accept
 from discreet.data.files import read_recorded, record_of
 from discreet.data.rows import read_row_map
 from discreet.errors import InputError
+from discreet.text import count
 from discreet.verification.promise import Promise
 
 Ints = NDArray[np.int64]
@@ -44,8 +45,10 @@ class Previous:
     row_map: Any = None
 
 
-def read_previous(release: Any, row_map: Any = None) -> Previous | None:
-    """Read an earlier release, whoever made it; None where there is none."""
+def read_previous(release: Any, row_map: Any = None, said: Mapping[str, str] | None = None) -> Previous | None:
+    """Read an earlier release, whoever made it: that of the call, else of a configuration; None if there is none."""
+    if release is None and row_map is None and said:
+        return read_previous(said.get("previous_release"), said.get("previous_row_map"))
     if release is None:
         if row_map is not None:
             raise InputError("previous_row_map is the row map of an earlier release; name that as previous_release")
@@ -109,6 +112,27 @@ def _tell(by: str, columns: list[str], shared: NDArray[Any], k: int) -> dict[str
         "smallest": int(shared.min()) if len(shared) else None,
         "k": k,
     }
+
+
+def together(found: Mapping[str, Any] | None) -> str:
+    """What the earlier release and this one tell together."""
+    if found is None:
+        return ""
+    how = (
+        f"values of {', '.join(found['columns']) or 'no column'}"
+        if found["linked_by"] == "values"
+        else found["linked_by"]
+    )
+    linked = f"{count(found['linked'], 'record')} linked with the earlier release by {how}"
+    if not found["exposed"]:
+        return (
+            f"{linked}; the classes of each have at least {found['k']} in common." if found["linked"] else f"{linked}."
+        )
+    exposed, smallest = found["exposed"], found["smallest"]
+    return (
+        f"{linked}; the two classes of {count(exposed, 'record')} have fewer than {found['k']} in common, the smallest "
+        f"{smallest}: whoever finds them in both releases finds them among so few."
+    )
 
 
 def _classes(frame: pl.DataFrame, names: Sequence[str]) -> Ints:

@@ -15,7 +15,7 @@ import discreet
 from discreet.cli.app import run
 from discreet.data.dataset import accept
 from discreet.errors import InputError
-from discreet.measures.previous import intersect, read_previous
+from discreet.verification.previous import intersect, read_previous
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 6)), min_size=1, max_size=25)
 
@@ -125,3 +125,26 @@ def test_what_cannot_be_compared_is_refused() -> None:
         discreet.protect(frame, k=2, quasi="q", confidential="c", previous_row_map=frame)
     with pytest.raises(InputError, match="none of the quasi-identifiers"):
         discreet.protect(frame, k=2, quasi="q", confidential="c", previous_release=frame.select("c"))
+
+
+def test_verify_and_configurations_tell_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame, may, row_map = months(tmp_path)
+    moved = frame.with_columns(age=pl.Series(np.random.default_rng(6).permutation(frame["age"].to_numpy())))
+    moved.write_csv(tmp_path / "june.csv")
+    config = tmp_path / "june.toml"
+    config.write_text(
+        'k = 3\nmethod = "mdav"\nquasi = ["age"]\nconfidential = ["x"]\nidentifier = ["id"]\n'
+        f'previous_release = "{may}"\nprevious_row_map = "{row_map}"\n',
+        encoding="utf-8",
+    )
+    release = discreet.protect(tmp_path / "june.csv", config=config)
+    assert release.measures["previous"]["linked_by"] == "row map"
+    measured = discreet.measure(moved, release.data, config=config, measures=["k"])
+    assert measured["previous"]["exposed"] == release.measures["previous"]["exposed"] > 0
+    release.write(tmp_path / "june-safe.csv")
+    verdict = discreet.verify(tmp_path / "june-safe.csv", quasi="age", k=3, previous_release=may)
+    assert verdict
+    assert "60 records linked with the earlier release by values of x" in verdict.notes[0]
+    call = ["verify", str(tmp_path / "june-safe.csv"), "--quasi=age", "--k=3", f"--previous-release={may}"]
+    assert run(call) == 0
+    assert "linked with the earlier release" in capsys.readouterr().err
