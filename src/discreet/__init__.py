@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.release.reports.report import report
     from discreet.tables.primary import primary
     from discreet.tables.suppress import suppress
+    from discreet.tables.suppress_folder import suppress_folder
     from discreet.tables.tabulate import link, tabulate
     from discreet.verification.audit import audit
     from discreet.verification.verify import verify
@@ -43,6 +44,7 @@ _VERBS = {
     "refine": "discreet.microdata.refine",
     "report": "discreet.release.reports.report",
     "suppress": "discreet.tables.suppress",
+    "suppress_folder": "discreet.tables.suppress_folder",
     "tabulate": "discreet.tables.tabulate",
     "verify": "discreet.verification.verify",
 }
@@ -67,6 +69,7 @@ __all__ = [
     "refine",
     "report",
     "suppress",
+    "suppress_folder",
     "tabulate",
     "verify",
 ]

@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,9 +36,6 @@ MOST_DEATHS = 5
 CONNECTING, LOOKING = 10, 5
 # What must be the same everywhere for the same bytes.
 LIBRARIES = ("numpy", "polars", "pyarrow", "numba", "scipy")
-
-# What processes load before they begin.
-PRELOADED = ["numpy", "polars", "pyarrow", "pyarrow.parquet", "numba", "scipy", "scipy.spatial"]
 
 Task = Callable[..., object]
 
@@ -95,12 +92,17 @@ class Pool:
     ) -> list[Any]:
         """Do a task for each of some arguments, and give the results in their order."""
         results: dict[int, Any] = {}
+        for place, result in self.each(task, arguments):
+            results[place] = result
+            tell(len(results) / len(arguments))
+        return [results[place] for place in range(len(arguments))]
+
+    def each(self, task: Task, arguments: Sequence[Sequence[Any]]) -> Iterator[tuple[int, Any]]:
+        """The same, as they end: the place of the arguments, and the result."""
         for place, result in self._each(task, arguments):
             if "code" in result:
                 raise TaskFailed(result["code"], result["status"], result["message"])
-            results[place] = result["result"]
-            tell(len(results) / len(arguments))
-        return [results[place] for place in range(len(arguments))]
+            yield place, result["result"]
 
     def _each(self, task: Task, arguments: Sequence[Sequence[Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
         if self._make is None:
@@ -217,16 +219,7 @@ class _Kept(Executor):
 
 def make_processes(workers: int, initializer: Callable[..., object] | None = None, *given: Any) -> ProcessPoolExecutor:
     """Processes of this machine that end with this one, and leave Ctrl-C to it."""
-    return ProcessPoolExecutor(workers, _context(), initializer=_start_worker, initargs=(initializer, given))
-
-
-def _context() -> Any:
-    """How processes start: from one that has loaded the libraries once and has no threads, where that is possible."""
-    if "forkserver" not in get_all_start_methods():
-        return get_context("spawn")
-    context = get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    return context
+    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_start_worker, initargs=(initializer, given))
 
 
 def _start_worker(initializer: Callable[..., object] | None, given: Sequence[Any]) -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +28,12 @@ def test_the_result_does_not_depend_on_the_number_of_processes() -> None:
     assert one["product"].to_list() == [row["a"] * row["b"] for row in TABLE]
     assert set(one["process"]) == {os.getpid()}
     assert os.getpid() not in set(many["process"])
+
+
+def test_runs_are_done_on_any_executor() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        found = run_all(product, TABLE, executor=executor)
+    assert found["product"].to_list() == [row["a"] * row["b"] for row in TABLE]
 
 
 def test_processes_compute_on_one_thread_and_this_one_is_left_as_it_was() -> None:

@@ -52,3 +52,34 @@ def publish_large(
     if not console.quiet:
         tell(release.summary())
     return 0
+
+
+def suppress_tables(
+    folder: Path,
+    output: Path,
+    given: Mapping[str, Any],
+    where: Mapping[str, Any],
+    alone: Mapping[str, Any],
+    *,
+    console: Console,
+) -> int:
+    """Suppress cells in all tables of a folder; what is of one table only is refused."""
+    from discreet.cli.progress import Reporter
+    from discreet.errors import PARTIAL
+    from discreet.tables.suppress_folder import suppress_folder
+
+    asked = [name for name, value in {**alone, "checkpoint": given.get("checkpoint")}.items() if value]
+    if asked:
+        raise InputError(f"{', '.join(asked).replace('_', '-')}: for one table, not for a folder; leave it out")
+    kept: Any = {name: value for name, value in given.items() if value is not None}
+    with Reporter(quiet=console.quiet) as report:
+        found = suppress_folder(folder, output, force=console.force, progress=report, **where, **kept)
+    if console.json:
+        show_json({"schema": "discreet/tables/1", "tables": found})
+    good = {"done", "kept"}
+    for name, told in found.items():
+        if not console.quiet or told not in good:
+            tell(f"{name}: {told}")
+    if not set(found.values()) <= good | {"partial"}:
+        return 1
+    return PARTIAL if "partial" in found.values() else 0

@@ -28,6 +28,7 @@ def compare(
     steps: int | None = None,
     seed: int = 0,
     threads: int | None = None,
+    cluster: str | None = None,
     columns: StudyColumns = STUDY_COLUMNS,
     force: bool = False,
     quiet: bool = False,
@@ -62,6 +63,8 @@ def compare(
         The first of the seeds.
     threads
         Processes that work side by side, by default one per processor.
+    cluster
+        The address of a Dask scheduler whose workers do the runs, as tls://host:8786.
     columns.quasi
         The columns to group by, the same in all microdata files. All that have no other role by default, unless there
         is a configuration.
@@ -107,6 +110,7 @@ def compare(
                 steps=steps,
                 seed=seed,
                 threads=settings.threads,
+                cluster=cluster,
                 store=output / "runs",
                 progress=report,
             )
@@ -177,6 +181,7 @@ def sensitivity(
     steps: int | None = None,
     seed: int = 0,
     threads: int | None = None,
+    cluster: str | None = None,
     columns: StudyColumns = STUDY_COLUMNS,
     force: bool = False,
     quiet: bool = False,
@@ -214,6 +219,8 @@ def sensitivity(
         The same seed gives the same runs.
     threads
         Processes that work side by side, by default one per processor; the results do not depend on it.
+    cluster
+        The address of a Dask scheduler whose workers do the runs, as tls://host:8786.
     force
         Replace results that exist already; runs are kept and not done again.
     quiet
@@ -252,6 +259,7 @@ def sensitivity(
                 steps=steps,
                 seed=seed,
                 threads=settings.threads,
+                cluster=cluster,
                 store=store,
                 progress=report,
             )
@@ -283,6 +291,7 @@ def reproduce(
     quick: bool = False,
     seed: int = 0,
     threads: int | None = None,
+    cluster: str | None = None,
     store: Path | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     pictures: Path | None = None,
@@ -307,6 +316,8 @@ def reproduce(
         Seed of random data and of every run.
     threads
         Processes that work side by side, by default one per processor; the results do not depend on it.
+    cluster
+        The address of a Dask scheduler whose workers do the runs, as tls://host:8786.
     store
         A folder in which runs are kept as they end, so that the command can be interrupted and goes on when it is given
         again.
@@ -347,7 +358,7 @@ def reproduce(
     ]
     with Reporter(quiet=quiet) as report:
         try:
-            page = chosen.page(Budget(quick, seed, processes, store, report), " ".join(words), wanted)
+            page = chosen.page(Budget(quick, seed, processes, store, report, cluster), " ".join(words), wanted)
         except KeyboardInterrupt:
             if store is None:
                 raise

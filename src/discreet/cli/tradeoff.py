@@ -63,6 +63,7 @@ def tradeoff(
     steps: int | None = None,
     seed: int = 0,
     threads: int | None = None,
+    cluster: str | None = None,
     columns: ColumnOptions = COLUMNS,
     config: Path | None = None,
     force: bool = False,
@@ -88,6 +89,8 @@ def tradeoff(
         Seed of every random choice.
     threads
         Processes that work side by side, by default one per processor.
+    cluster
+        The address of a Dask scheduler whose workers do the runs, as tls://host:8786.
     config
         A TOML file with roles and types of the columns, and how the file is read; what the call gives wins.
     force
@@ -124,6 +127,7 @@ def tradeoff(
                 steps=steps,
                 seed=seed,
                 threads=workers,
+                cluster=cluster,
                 store=output / "runs",
                 progress=report,
             )

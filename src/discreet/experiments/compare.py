@@ -6,6 +6,7 @@ import hashlib
 import json
 import time as clock
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -259,6 +260,8 @@ def compare(
     steps: int | None = None,
     seed: int = 0,
     threads: int = 1,
+    cluster: str | None = None,
+    executor: Executor | None = None,
     store: Path | None = None,
     progress: Progress | None = None,
 ) -> Compared:
@@ -282,6 +285,10 @@ def compare(
         The first of the seeds.
     threads : int
         Processes that work side by side.
+    cluster : str, optional
+        The address of a Dask scheduler whose workers do the runs.
+    executor : concurrent.futures.Executor, optional
+        Whatever else does the runs.
     store : Path, optional
         A folder in which runs are kept as they end, and from which a comparison goes on.
     progress : callable, optional
@@ -312,7 +319,9 @@ def compare(
     }
     given: Any = {name: str(each) if isinstance(each, Path) else each for name, each in data.items()}
     task = partial(run_partition if ks else run_suppression, given, found, time, steps)
-    frame = run_all(task, settings, store=store, about=about, threads=threads, progress=progress)
+    frame = run_all(
+        task, settings, store=store, about=about, threads=threads, cluster=cluster, executor=executor, progress=progress
+    )
     return analyse(frame, "IL %" if ks else "cost")
 
 

@@ -8,20 +8,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
-from multiprocessing import get_context, parent_process
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 
 import polars as pl
 
 from discreet.errors import DiscreetError, InputError, whole
+from discreet.executors import make_processes, open_pool, single_threaded
 from discreet.release.atomic import make_folder
 from discreet.text import duration
 
@@ -152,13 +150,18 @@ Done = list[tuple[Flat, Flat]]
 # Seconds of work that are handed over, and kept, at a time.
 SECONDS_AT_ONCE = 0.25
 MOST_AT_ONCE = 500
-# Processes work side by side on runs: within a run one thread is enough.
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 _task: Task | None = None
 
 
-def work(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]:
+def work(
+    task: Task,
+    settings: Sequence[Flat],
+    processes: int,
+    *,
+    cluster: str | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Done]:
     """Do runs, in handfuls; they come back as they end, in no particular order.
 
     Parameters
@@ -169,8 +172,12 @@ def work(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]
         One for each run.
     processes : int
         How many processes work; 1 is this one.
+    cluster, executor
+        Where the runs are done instead, as `open_pool` takes it.
     """
-    if processes == 1 or len(settings) < 2:
+    if cluster is not None or executor is not None:
+        yield from _work_elsewhere(task, settings, cluster, executor)
+    elif processes == 1 or len(settings) < 2:
         yield from _work_here(task, settings)
     else:
         yield from _work_in_processes(task, settings, min(processes, len(settings)))
@@ -191,8 +198,8 @@ def _work_here(task: Task, settings: Sequence[Flat]) -> Iterator[Done]:
 def _work_in_processes(task: Task, settings: Sequence[Flat], processes: int) -> Iterator[Done]:
     place, size = 0, 1
     running: set[Future[tuple[Done, float]]] = set()
-    with _single_threaded():
-        pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_start_worker, initargs=(task,))
+    with single_threaded():
+        pool = make_processes(processes, _keep_task, task)
         try:
             while place < len(settings) or running:
                 while place < len(settings) and len(running) < 2 * processes:
@@ -214,20 +221,18 @@ def _work_in_processes(task: Task, settings: Sequence[Flat], processes: int) -> 
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _start_worker(task: Task) -> None:
-    # Ctrl-C reaches all processes of a terminal; the first one decides what becomes of it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+def _keep_task(task: Task) -> None:
     global _task
     _task = task
 
 
-def _leave_with_parent() -> None:
-    """End this process if the first one dies: it would wait for work for ever."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _work_elsewhere(
+    task: Task, settings: Sequence[Flat], cluster: str | None, executor: Executor | None
+) -> Iterator[Done]:
+    """Do runs on a cluster or an executor, one at a time: what is worth a cluster is worth handing over alone."""
+    with open_pool(cluster=cluster, executor=executor) as pool:
+        for place, result in pool.each(_run_one, [(task, setting) for setting in settings]):
+            yield [(settings[place], result)]
 
 
 def _run_several(settings: Sequence[Flat]) -> tuple[Done, float]:
@@ -241,21 +246,6 @@ def _run_one(task: Task, setting: Flat) -> Flat:
     return {name: value.item() if hasattr(value, "item") else value for name, value in task(setting).items()}  # type: ignore[misc]
 
 
-@contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Let processes that start now compute on one thread each; they read this when they load the libraries."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
 # Told how far along the runs are, in [0, 1], and how many seconds are left.
 Progress = Callable[[str, float], None]
 
@@ -267,6 +257,8 @@ def run_all(
     store: Path | None = None,
     about: Flat | None = None,
     threads: int = 1,
+    cluster: str | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> pl.DataFrame:
     """Do a task once for each of some settings.
@@ -284,6 +276,10 @@ def run_all(
         What the runs have in common, such as a digest of the data; the store refuses runs about something else.
     threads : int
         How many processes work side by side; the result does not depend on it.
+    cluster : str, optional
+        The address of a Dask scheduler whose workers do the runs.
+    executor : concurrent.futures.Executor, optional
+        Whatever else does the runs.
     progress : callable, optional
         Told the stage, with the time that is left, and how far along the runs are, in [0, 1].
 
@@ -301,7 +297,7 @@ def run_all(
         left = [setting for setting, name in zip(settings, keys, strict=True) if name not in done]
         before, start = len(keys) - len(left), time.perf_counter()
         ended = 0
-        for handful in work(task, left, threads):
+        for handful in work(task, left, threads, cluster=cluster, executor=executor):
             if kept is None:
                 done |= {key(setting): dict(result) for setting, result in handful}
             else:

@@ -15,6 +15,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -248,6 +249,8 @@ def sensitivity(
     steps: int | None = None,
     seed: int = 0,
     threads: int = 1,
+    cluster: str | None = None,
+    executor: Executor | None = None,
     store: Path | None = None,
     progress: Progress | None = None,
 ) -> Sensitivity:
@@ -273,6 +276,10 @@ def sensitivity(
         Every run has a seed of its own, which follows from this one, its factors and its number.
     threads : int
         Processes that work side by side; the result does not depend on it.
+    cluster : str, optional
+        The address of a Dask scheduler whose workers do the runs.
+    executor : concurrent.futures.Executor, optional
+        Whatever else does the runs.
     store : Path, optional
         A folder in which runs are kept as they end, and from which a study goes on.
     progress : callable, optional
@@ -303,7 +310,9 @@ def sensitivity(
         "version": __version__,
     }
     task = partial(run_method, points, k, method, fixed, steps, optimum)
-    frame = run_all(task, settings, store=store, about=about, threads=threads, progress=progress)
+    frame = run_all(
+        task, settings, store=store, about=about, threads=threads, cluster=cluster, executor=executor, progress=progress
+    )
     return analyse(frame, tuple(factors), optimum)
 
 

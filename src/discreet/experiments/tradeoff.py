@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -95,6 +96,8 @@ def tradeoff(
     steps: int | None = None,
     seed: int = 0,
     threads: int = 1,
+    cluster: str | None = None,
+    executor: Executor | None = None,
     store: Path | None = None,
     progress: Progress | None = None,
 ) -> Tradeoff:
@@ -120,6 +123,10 @@ def tradeoff(
         Seed of every random choice.
     threads : int
         Processes that work side by side.
+    cluster : str, optional
+        The address of a Dask scheduler whose workers do the runs.
+    executor : concurrent.futures.Executor, optional
+        Whatever else does the runs.
     store : Path, optional
         A folder in which runs are kept as they end, and from which a study goes on.
     progress : callable, optional
@@ -139,6 +146,8 @@ def tradeoff(
         "version": __version__,
     }
     task = partial(run_release, path, dict(reading or {}), dict(columns), found, limit)
-    runs = run_all(task, settings, store=store, about=about, threads=threads, progress=progress)
+    runs = run_all(
+        task, settings, store=store, about=about, threads=threads, cluster=cluster, executor=executor, progress=progress
+    )
     risk = "dld" if runs["dr"].null_count() else "dr"
     return Tradeoff(runs, risk)

@@ -227,7 +227,7 @@ def test_workers_killed_at_random_moments(
     made: list[ProcessPoolExecutor] = []
     killed: list[int] = []
     chance = random.Random(os.environ.get("DISCREET_KILLS"))
-    wanted = int(os.environ.get("DISCREET_KILLS", "3"))
+    wanted = int(os.environ.get("DISCREET_KILLS", "2"))
 
     def note(*given: Any) -> ProcessPoolExecutor:
         made.append(make(*given))

@@ -34,6 +34,8 @@ class Budget:
         A folder in which runs are kept as they end.
     tell : callable
         Told the stage and how far along it is, in [0, 1].
+    cluster : str, optional
+        The address of a Dask scheduler whose workers do the runs.
     """
 
     quick: bool = False
@@ -41,6 +43,7 @@ class Budget:
     threads: int = 1
     store: Path | None = None
     tell: Callable[[str, float], None] = silent
+    cluster: str | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _seconds: dict[str, float] = field(default_factory=dict, init=False, repr=False)
 
@@ -91,6 +94,7 @@ class Budget:
                 store=self.folder(name),
                 about={**about, "version": __version__},
                 threads=self.threads,
+                cluster=self.cluster,
                 progress=lambda _stage, fraction: self.tell(stage, fraction),
             ),
             lambda runs: float(runs[cost].sum()),
