@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import adbc_driver_postgresql.dbapi
 import jsonschema
 import polars as pl
 import pytest
@@ -148,6 +149,7 @@ def test_every_verb_reads_tables(lite: Path, here: Path, command: Command) -> No
         'k = 4\nquasi = ["age", "town"]\nconfidential = ["diagnosis"]\nidentifier = ["name"]\n'
     )
     assert command("inspect", source).status == 0
+    previous = ["--previous-release", "sqlite:base.db#old", "--previous-row-map", "map2.csv"]
     assert command("protect", source, *kinds, "--method", "mdav", "-o", "old.csv", "--row-map", "map.csv").status == 0
     assert command("protect", source, *kinds, "--dry-run", "-o", "sqlite:base.db#dry").status == 0
     done = command("protect", source, *kinds, "--method", "mdav", "-o", "sqlite:base.db#old", "--row-map", "map2.csv")
@@ -159,6 +161,8 @@ def test_every_verb_reads_tables(lite: Path, here: Path, command: Command) -> No
         new = ["--row-map", "map.csv", "--steps", "1", "-o", "sqlite:base.db#new", "--force"]
         done = command("refine", source, release, *kinds, *new)
         assert done.status == 0, done.err
+    done = command("measure", source, "old.csv", *kinds, "--row-map", "map.csv", *previous)
+    assert done.status == 0, done.err
     # What the record says of a table holds here too: its rows are sorted.
     done = command("measure", source, "sqlite:base.db#old", *kinds)
     assert (done.status, "order of the records was destroyed" in done.err) == (2, True)
@@ -175,6 +179,33 @@ def test_every_verb_reads_tables(lite: Path, here: Path, command: Command) -> No
     assert done.status == 0, done.err
     done = command("group", source, *kinds, "--k", "3", "--steps", "1", "-o", "g.toml")
     assert done.status == 0, done.err
+
+
+def test_reports_are_written_with_a_table(lite: Path, here: Path, command: Command) -> None:
+    done = command("protect", "sqlite:base.db#people", "-o", "sqlite:base.db#out", "--report", *ROLES)
+    assert done.status == 0, done.err
+    ends = ("release.json", "evidence.json", "report.html", "internal.html")
+    assert {path.name for path in here.glob("base.db.*")} == {f"base.db.out.{end}" for end in ends}
+    done = command("report", "sqlite:base.db#out")
+    assert (done.status, "protect --report" in done.err) == (2, True)
+
+
+def test_letters_that_a_database_lacks(people: Server, here: Path, command: Command) -> None:
+    """The server would refuse them, and its log would quote the row."""
+    pl.DataFrame({"age": [1, 2, 3] * 3, "town": [f"Łódź {CANARY}"] * 9}).write_parquet(here / "a.parquet")
+    latin = "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+    with (
+        adbc_driver_postgresql.dbapi.connect("postgresql://", autocommit=True) as connection,
+        connection.cursor() as cursor,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        cursor.execute(latin)
+        patch.setenv("PGDATABASE", "latin")
+        roles = ["--quasi", "age", "--confidential", "town", "--k", "3", "--method", "mdav"]
+        done = command("protect", "a.parquet", "-o", "postgresql:public.released", *roles)
+        cursor.execute("DROP DATABASE latin")
+    assert (done.status, "keeps text in LATIN1" in done.err) == (2, True)
+    assert CANARY not in people.log.read_text()
 
 
 def test_python_takes_the_same(people: Server, here: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import adbc_driver_postgresql.dbapi
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import discreet
@@ -163,7 +163,8 @@ def put(typed: str, frame: pl.DataFrame) -> pl.DataFrame:
     return plain
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
+@example([{**dict.fromkeys(VALUES), "b": zero} for zero in (-0.0, 0.0, None)])
 @given(ROWS)
 def test_rows_come_back_from_sqlite(tmp_path: Path, rows: list[Any]) -> None:
     meant = put(f"sqlite:{tmp_path}/a.db#t", pl.DataFrame(rows, schema=SCHEMA))
@@ -172,7 +173,7 @@ def test_rows_come_back_from_sqlite(tmp_path: Path, rows: list[Any]) -> None:
     assert digest(back.frame) == digest(meant)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 @given(ROWS)
 def test_rows_come_back_from_postgresql_in_whatever_order_they_lie(server: Server, rows: list[Any]) -> None:
     meant = put("postgresql:public.t", pl.DataFrame(rows, schema=SCHEMA))

@@ -16,8 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet.data.databases.address import is_address
 from discreet.data.dataset import Dataset, accept
-from discreet.data.files import read_recorded, record_of
+from discreet.data.files import read, read_recorded, record_of
+from discreet.data.files.source import Source
 from discreet.data.rows import read_row_map
 from discreet.errors import InputError
 from discreet.text import count
@@ -54,11 +56,16 @@ def read_previous(release: Any, row_map: Any = None, said: Mapping[str, str] | N
             raise InputError("previous_row_map is the row map of an earlier release; name that as previous_release")
         return None
     protected: tuple[str, ...] = ()
-    if isinstance(release, str | Path) and (output := record_of(Path(release))):
-        record = json.loads(Path(f"{release}.release.json").read_text(encoding="utf-8"))
+    if is_address(release):
+        release = read(release)
+    elif isinstance(release, str | Path):
+        release = Path(release)
+    if isinstance(release, Path | Source) and (output := record_of(release)):
+        path = release.path if isinstance(release, Source) else release
+        record = json.loads(path.with_name(f"{path.name}.release.json").read_text(encoding="utf-8"))
         promise = record.get("promise")
         protected = tuple(Promise.from_dict(promise if isinstance(promise, dict) else {}).columns())
-        release = read_recorded(Path(release), output)
+        release = release if isinstance(release, Source) else read_recorded(release, output)
     return Previous(accept(release, "the previous release"), protected, row_map)
 
 

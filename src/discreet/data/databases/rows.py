@@ -41,7 +41,13 @@ def to_rows(table: Any, name: str) -> pl.DataFrame:
                 f"{name}: column '{column.name}' has {count(wrong, 'date')} outside the years 1 to 9999, infinity "
                 "among them perhaps; correct them, or make them NULL in a query"
             )
-    return frame.with_columns(cs.float().fill_nan(None) + 0.0)
+    return _settle_floats(frame)
+
+
+def _settle_floats(frame: pl.DataFrame) -> pl.DataFrame:
+    numbers = cs.float().fill_nan(None)
+    # Not by adding zero, which is optimised away.
+    return frame.with_columns(pl.when(numbers == 0).then(0.0).otherwise(numbers).name.keep())
 
 
 def digest(frame: pl.DataFrame) -> str:
@@ -103,4 +109,4 @@ def to_storable(frame: pl.DataFrame, system: str) -> pl.DataFrame:
         plain = frame.with_columns(pl.col(name).cast(_FRAMES[kind]) for name, kind in types.items())
     except pl.exceptions.PolarsError:
         raise InputError("the release has a whole number that is too large for a database") from None
-    return plain.with_columns(cs.float().fill_nan(None) + 0.0)
+    return _settle_floats(plain)

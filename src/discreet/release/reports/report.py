@@ -98,6 +98,7 @@ def report(
     >>> written = release.write("release.csv")  # doctest: +SKIP
     >>> discreet.report("release.csv")  # doctest: +SKIP
     """
+    from discreet.data.databases.address import is_address
     from discreet.errors import InputError
     from discreet.release.acro import check_acro, write_acro
     from discreet.release.charts import check_drawing
@@ -115,6 +116,10 @@ def report(
     (types,) = sort_keywords(report, keywords, TypeKeywords)
     tell = progress or silent
     release = Path(release)
+    if is_address(release):
+        raise InputError(
+            "the reports of a table in a database are written with it, by protect --report; or name a file"
+        )
     files = report_files(release if output is None else Path(output))
     if acro is not None:
         check_acro(acro, release)
