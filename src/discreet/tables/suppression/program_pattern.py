@@ -107,7 +107,8 @@ class LinearProgramPattern:
         return lattice_of(self.problem) if len(self.problem) >= self.sizes.lattice else None
 
     @cached_property
-    def _is_vast(self) -> bool:
+    def is_vast(self) -> bool:
+        """Whether linear programs are of parts of the table."""
         return self._lattice is None and bool(self.problem.table.dimensions) and len(self.problem) >= self.sizes.vast
 
     @cached_property
@@ -122,13 +123,13 @@ class LinearProgramPattern:
     @property
     def is_slow(self) -> bool:
         """Whether a linear program takes long: where the table is a lattice, or vast."""
-        return self._lattice is not None or self._is_vast
+        return self._lattice is not None or self.is_vast
 
     @cached_property
     def _prover(self) -> Prover:
         if self._lattice is not None:
             return self._lattice
-        if self._is_vast:
+        if self.is_vast:
             return SubtableProver(self.problem, self._targeted)
         return LinearProver(self.problem.system, self._targeted[: 0 if self.is_single_minded else None])
 
@@ -300,7 +301,7 @@ class LinearProgramPattern:
                 # Where a program takes long, what is suppressed by now may protect more at no cost.
                 still = order[self._certificates.number[order] < 0]
                 self._boxes.protect(self._suppressed, self._certificates, still, self._suppressed)
-                if self._is_vast:
+                if self.is_vast:
                     self._branches.protect(self._suppressed, self._certificates, still, self._suppressed)
         return failed
 
@@ -357,7 +358,7 @@ class LinearProgramPattern:
         if self._swept is not None and self._swept.discount is None:
             return SWEEP_BONUS
         if not self._lattice:
-            return SUBTABLE_BONUS if self._is_vast else BONUS
+            return SUBTABLE_BONUS if self.is_vast else BONUS
         self._programs_of_sweep += 1
         late = self._programs_of_sweep - max(8.0, BONUS_STEADY * len(self.problem))
         return float(min(LARGEST_BONUS, BONUS * BONUS_GROWTH ** min(max(0.0, late), 100.0)))
@@ -456,7 +457,7 @@ class LinearProgramPattern:
     def _is_hard(self) -> Bools:
         """Which requirements plain boxes leave open, where programs take long."""
         hard = np.zeros(self.problem.requirements, dtype=np.bool_)
-        if self._is_vast:
+        if self.is_vast:
             certificates = Certificates(len(self.problem), self.problem.requirements)
             self._boxes.protect(self.problem.primary.copy(), certificates, self.problem.by_level())
             hard = certificates.number < 0

@@ -20,6 +20,7 @@ from discreet.kernels.random import uniform
 from discreet.tables.suppression.baselines import cover_by_hypercubes
 from discreet.tables.suppression.program_pattern import LinearProgramPattern, Sweep
 from discreet.tables.suppression.search.incumbent import CYCLES, PatternSearch
+from discreet.tables.suppression.slices import PairedSlices
 
 # What cells of a previous pattern cost in the first build, in parts of their weight.
 PREVIOUS_DISCOUNT = 0.7
@@ -66,6 +67,8 @@ class LinearProgramSearch(PatternSearch):
         if not self._is_safe:
             self._begin_phase()
             self._protect_by_boxes()
+            if self.pattern.is_vast:
+                yield from self._cover_by_slices()
         if self._swept == 0 and self.pattern.is_single_minded and self._previous is None:
             yield from self._build_on_hypercubes()
         while self._swept < len(self._first_sweeps):
@@ -88,6 +91,16 @@ class LinearProgramSearch(PatternSearch):
         self._unprotectable = len(self.pattern.open)
         self._keep(self.pattern.suppressed)
         self._is_safe = True
+
+    def _cover_by_slices(self) -> Iterator[None]:
+        """Where programs are of parts of the table, flows in pairs of slices cost far less than boxes."""
+        slices = PairedSlices(self.problem)
+        if slices.usable and not self._unprotectable:
+            yield
+            yield from slices.protect()
+            found = slices.complete()
+            if found is not None:
+                self._keep(found)
 
     def _build_on_hypercubes(self) -> Iterator[None]:
         """In place of the first sweep: the hypercube method, a linear program at a time, for what hypercubes leave."""
