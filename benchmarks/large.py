@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 
 K, D, PART = 5, 5, 1_000_000
-# Steps of a block of a million records: the first partition, and a pass of 20 epochs.
-STEPS = 21
+# Steps of a block of a million records: the first partition, and less than half of a pass of 20 epochs.
+STEPS = 9
 SIZES = (1_000_000, 3_000_000, 10_000_000)
 # Bars: CPU s per million records, bytes of all processes at any moment, loss above that in memory.
 CPU, MEMORY, LOSS = 12.0, 4e9, 1.02

@@ -161,6 +161,9 @@ def _end_before(monkeypatch: pytest.MonkeyPatch, function: str) -> None:
         ("draw_splitters", "block-00001.arrow"),
         ("seal", "block-00000.arrow"),
         ("draw_borders", "picture.json"),
+        ("draw_borders", "classes.arrow"),
+        ("draw_picture", "look-00001-classes.arrow"),
+        ("seal", "cuts.json"),
     ],
 )
 @pytest.mark.parametrize("how", ["other", "short", "gone"])

@@ -21,7 +21,7 @@ from discreet.microdata.large.request import Request, load_request
 from discreet.microdata.large.scatter import BLOCKS
 from discreet.microdata.large.work import Damaged, Work, checksum
 
-SPLITTERS, RELEASE = "splitters.arrow", "release"
+CUTS, RELEASE = "cuts.json", "release"
 # Rows that are drawn of a block.
 DRAWN = 500
 SUFFIXES = {"parquet": ".parquet", "csv": ".csv", "arrow": ".arrow"}
@@ -29,7 +29,7 @@ SUFFIXES = {"parquet": ".parquet", "csv": ".csv", "arrow": ".arrow"}
 
 def draw_splitters(work: Work, folder: str) -> None:
     """Draw the rows that part the release into parts of about as many records as a block has."""
-    if work.has(SPLITTERS):
+    if work.has(CUTS):
         return
     request = load_request(folder)
     blocks = len(work.read(BLOCKS)["blocks"])
@@ -47,12 +47,17 @@ def draw_splitters(work: Work, folder: str) -> None:
     reached = sample["_stands"].cum_sum().to_numpy() / max(1, int(sample["_stands"].sum()))
     places = sorted({int((reached < place / parts).sum()) for place in range(1, parts)})
     rows = sample.drop("_stands")[[place for place in places if place < sample.height]]
-    work.write_frame(SPLITTERS, rows.unique(maintain_order=True))
+    rows = rows.unique(maintain_order=True)
+    cuts = []
+    for number in range(blocks):
+        frame = _read_block(work, number)
+        cuts.append([0, *(bisect(frame, row) for row in rows.iter_rows()), frame.height])
+    work.write(CUTS, {"cuts": cuts})
 
 
 def count_parts(work: Work) -> int:
     """How many parts the release has."""
-    return work.read_frame(SPLITTERS).height + 1
+    return len(work.read(CUTS)["cuts"][0]) - 1
 
 
 def write_part(folder: str, number: int) -> None:
@@ -60,16 +65,14 @@ def write_part(folder: str, number: int) -> None:
     work, request = Work(folder), load_request(folder)
     if work.has(f"part-{number:05}.json"):
         return
-    splitters = work.read_frame(SPLITTERS)
-    low = splitters.row(number - 1) if number else None
-    high = splitters.row(number) if number < splitters.height else None
     slices, taken = [], []
-    for block in range(len(work.read(BLOCKS)["blocks"])):
-        frame = _read_block(work, block)
-        begin = 0 if low is None else bisect(frame, low)
-        end = frame.height if high is None else bisect(frame, high)
-        slices.append(frame[begin:end])
-        taken.append([end - begin, str(checksum(slices[-1]))])
+    for block, cuts in enumerate(work.read(CUTS)["cuts"]):
+        try:
+            slices.append(work.read_rows(f"block-{block:05}.arrow", cuts[number], cuts[number + 1]))
+        except Damaged:
+            forget_block(work, block)
+            raise
+        taken.append([slices[-1].height, str(checksum(slices[-1]))])
     frame = sort_rows(pl.concat(slices))
     del slices
     name = f"{RELEASE}/part-{number:05}{SUFFIXES[request.format]}"
@@ -109,7 +112,7 @@ def _read_block(work: Work, number: int) -> pl.DataFrame:
 
 def forget_block(work: Work, number: int) -> None:
     """Forget a block, and what was made of it, so that it is made anew."""
-    work.forget(f"block-{number:05}.json", f"block-{number:05}.arrow", SPLITTERS)
+    work.forget(f"block-{number:05}.json", f"block-{number:05}.arrow", CUTS)
     for facts in sorted(work.folder.glob("part-*.json")):
         work.forget(facts.name)
 
