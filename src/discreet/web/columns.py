@@ -24,6 +24,7 @@ SAYS = {
     "ignore": "it is not released",
 }
 KINDS = ("numeric", "nominal", "ordinal", "date")
+HOWS = {"usual": "the usual", "mean": "the mean", "median": "the median", "mode": "the mode"}
 # The most categories that are put into an order by hand.
 MOST_LEVELS = 60
 
@@ -111,7 +112,7 @@ def _row(desk: Desk, column: dict[str, Any], decided: Callable[[], object]) -> N
             ui.label(name).classes("name")
             missing = f", {column['missing']:,} missing" if column["missing"] else ""
             theme.dim(f"{column['levels']:,} levels{missing}")
-        role = ui.select(list(ROLES), value=said.get("role"), label="Role").mark(f"role-{name}")
+        role = ui.select(list(ROLES), value=said.get("role")).mark(f"role-{name}")
         hint = ui.label().classes("soft open wide")
 
         def show_hint() -> None:
@@ -129,15 +130,15 @@ def _row(desk: Desk, column: dict[str, Any], decided: Callable[[], object]) -> N
             decided()
 
         role.on_value_change(choose_role)
-        kind = ui.select(list(KINDS), value=said.get("type"), label="Type").mark(f"type-{name}")
-        weight = ui.number(value=said.get("weight", 1), min=0.01, step=0.5, label="Weight")
+        kind = ui.select(list(KINDS), value=said.get("type")).mark(f"type-{name}")
+        weight = ui.number(value=said.get("weight", 1), min=0.01, step=0.5, prefix="×")
         weight.on_value_change(lambda event: desk.choose_for(name, weight=event.value if event.value != 1 else None))
-        how = ui.select(["usual", "mean", "median", "mode"], value=said.get("aggregate") or "usual", label="By")
+        how = ui.select(HOWS, value=said.get("aggregate") or "usual")
         how.on_value_change(
             lambda event: desk.choose_for(name, aggregate=None if event.value == "usual" else event.value)
         )
-        for each in (role, kind, weight, how):
-            each.props("outlined dense options-dense")
+        for each, words in ((role, "Role"), (kind, "Type"), (weight, "Weight"), (how, "Replaced by")):
+            each.props(f'outlined dense options-dense aria-label="{words}"')
         hint.move(row)
         order = ui.element("div").classes("open")
 
