@@ -40,7 +40,7 @@ PLACE = Path(".discreet") / "jobs"
 MOST_SITTINGS = 5
 # Seconds between two looks at a job that is waited for.
 PAUSE = 0.2
-# The stages of a command after its search: a job that has come so far ends by itself.
+# How the stages of a command after its search begin: a job that has come so far ends by itself.
 ENDING = ("verifying", "measuring", "writing", "auditing", "reporting")
 
 
@@ -144,7 +144,7 @@ class Jobs:
                 job.set_state("stopped", message="it was stopped before it began", sittings=state.sittings)
             elif state.state != "running":
                 raise InputError(f"job {job.id} does not run: it is {state.state}")
-            elif job.progress().get("stage") not in ENDING and not (job.path / STOP).exists():
+            elif not job.progress().get("stage", "").startswith(ENDING) and not (job.path / STOP).exists():
                 put(job.path / STOP, "")  # asked once: a second signal would break off the writing
                 pid = job.state().pid  # 0 if it has only just begun: then it looks for the file by itself
                 if pid:

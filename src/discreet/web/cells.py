@@ -108,8 +108,11 @@ class Grid:
             for at, (column, _) in enumerate(wide):
                 cell = self._at(place, column)
                 if cell is not None:
-                    line[f"c{at}"], line["s"][f"c{at}"] = self._say(cell)
-                    line["m"][f"c{at}"] = str(cell) in self.marks
+                    line[f"c{at}"], kind = self._say(cell)
+                    if kind:  # most cells have none, and a large table goes over the wire as a whole
+                        line["s"][f"c{at}"] = kind
+                    if str(cell) in self.marks:
+                        line["m"][f"c{at}"] = True
             data.append(line)
         return {"columnDefs": defs, "rowData": data, "suppressFieldDotNotation": True, "rowHeight": 34}
 
@@ -121,7 +124,8 @@ class Grid:
         """What stands in a cell, and the colour of it."""
         if self.public and self.table.suppressed[cell]:
             return MARK, "x"
-        return say_value(self.table, cell), "" if self.public else str(int(self.table.status[cell]))
+        status = int(self.table.status[cell])
+        return say_value(self.table, cell), "" if self.public or not status else str(status)
 
     def _click(self, event: Any) -> None:
         row, _ = self._shown()[int(event.args["rowIndex"])]

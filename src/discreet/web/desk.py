@@ -42,8 +42,10 @@ class Desk:
         if self.now["columns"] and not self.undecided:
             chosen = self.folder.path / PLACE / f"{self.history.id}.toml"
             text = write_settings({**self.now, "k": None})
-            put(chosen, text)
-            return await self.folder.ask([*words, "--config", str(chosen.relative_to(self.folder.path))], about=chosen)
+            if not chosen.is_file() or chosen.read_text(encoding="utf-8") != text:
+                put(chosen, text)
+            words += ["--config", str(chosen.relative_to(self.folder.path))]
+            return await self.folder.ask(words, about=self.file, also=text)
         return await self.folder.ask(words, about=self.file)
 
     def go(self, step: str) -> None:

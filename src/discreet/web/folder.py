@@ -16,9 +16,11 @@ from typing import Any
 
 from discreet.errors import InputError
 from discreet.jobs.queue import Jobs
+from discreet.tabular.files.own import holds_cells
 
 MICRODATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".xlsx", ".dta", ".sav", ".sas7bdat")
-TABLES = (".jj", ".tab", ".parquet")
+# Files of cells that others make; our own are told from microdata by what they say of themselves.
+TABLES = (".jj", ".tab")
 # What we write beside a release, which is no data to open.
 OURS = (".release.json", ".evidence.json", ".report.html", ".internal.html", ".sign-off.toml")
 
@@ -54,6 +56,10 @@ class Folder:
                 continue
         return [path for path in found if path.suffix.lower() in {*MICRODATA, *TABLES, ".json", ".html", ".toml"}]
 
+    def is_table(self, path: Path) -> bool:
+        """Whether a file holds cells."""
+        return path.suffix.lower() in TABLES or (path.suffix.lower() in (".parquet", ".csv") and holds_cells(path))
+
     def file(self, name: str) -> Path:
         """A file of the folder; any other name is refused."""
         path = self.path / name
@@ -69,18 +75,16 @@ class Folder:
             raise InputError(f"{name} exists already; choose another name")
         return self.path / name
 
-    async def ask(self, words: list[str], *, about: Path | None = None) -> dict[str, Any]:
-        """Run a short command beside the server, and give what it prints as JSON; asked once while a file is the same.
+    async def ask(self, words: list[str], *, about: Path, also: str = "") -> dict[str, Any]:
+        """Run a short command beside the server, and give what it prints as JSON.
 
-        A command that refuses raises what it said, in its own words.
+        It is asked once while the file that it is about, and what else it depends on, are the same. A command that
+        refuses raises what it said, in its own words.
         """
-        stat = None if about is None else about.stat()
-        key = (*words, None if stat is None else (stat.st_mtime_ns, stat.st_size))
-        if about is None or key not in self._found:
-            content = await self._run(words)
-            if about is None:
-                return content
-            self._found[key] = content
+        stat = about.stat()
+        key = (*words, stat.st_mtime_ns, stat.st_size, also)
+        if key not in self._found:
+            self._found[key] = await self._run(words)
         return self._found[key]
 
     async def do(self, words: list[str]) -> None:

@@ -11,7 +11,7 @@ from discreet.errors import InputError
 from discreet.jobs.history import begin_history
 from discreet.jobs.job import Job
 from discreet.web import theme
-from discreet.web.folder import MICRODATA, OURS, TABLES, Folder
+from discreet.web.folder import MICRODATA, OURS, Folder
 
 
 def add_pages(folder: Folder) -> None:
@@ -23,13 +23,13 @@ def add_pages(folder: Folder) -> None:
             theme.heading("Files")
             theme.lead("Choose the microdata to protect. Files stay in this folder: nothing is uploaded anywhere.")
             found = [path for path in folder.files() if not path.name.endswith(OURS)]
-            data = [path for path in found if path.suffix.lower() in MICRODATA]
+            tables = [path for path in found if folder.is_table(path)]
+            data = [path for path in found if path.suffix.lower() in MICRODATA and path not in tables]
             with theme.panel("Microdata"):
                 if not data:
                     theme.dim("There are none here yet. Put a CSV, Parquet, Excel, Stata or SPSS file into the folder.")
                 for path in data:
                     _show_file(path, (path.parent / f"{path.name}.release.json").exists())
-            tables = [path for path in found if path.suffix.lower() in TABLES]
             if tables:
                 with theme.panel("Tables"):
                     theme.dim("Files of cells, their own or another tool's; or build a table from microdata above.")

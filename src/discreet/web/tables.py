@@ -19,7 +19,7 @@ from discreet.tabular.table import Table
 from discreet.web import theme
 from discreet.web.cells import Grid, show_cell, show_key
 from discreet.web.curve import Curve
-from discreet.web.folder import TABLES, Folder
+from discreet.web.folder import Folder
 
 STEPS = {"table": "Table", "cells": "Rules and cells", "suppress": "Suppress", "write": "Write"}
 OUTPUTS = (".csv", ".parquet", ".xlsx")
@@ -134,7 +134,7 @@ def add_pages(folder: Folder) -> None:
 
 
 async def _table(desk: TableDesk) -> None:
-    if desk.file.suffix.lower() in TABLES and not desk.is_built:
+    if not desk.is_built:
         table = await desk.read(desk.file)
         theme.lead(
             f"{len(table):,} cells by {' × '.join(one.name for one in table.dimensions) or 'no named dimensions'}."

@@ -323,6 +323,16 @@ class Description:
         return [one.name for one in self.dimensions]
 
 
+def holds_cells(path: Path) -> bool:
+    """Whether a file is a table of ours, found out from its name and the description beside or in it alone."""
+    if path.suffix.lower() == ".csv":
+        return beside(path).is_file()
+    try:
+        return METADATA_KEY in (parquet.read_schema(path).metadata or {})
+    except (OSError, pa.ArrowException):
+        return False
+
+
 def parse_metadata(name: str, data: bytes) -> Description:
     """What the metadata in a file of this name say."""
     try:
