@@ -17,8 +17,8 @@ demo: .venv/ready
 	@echo '$$ discreet example survey demo'
 	@$(BIN)/discreet example survey demo
 	@echo
-	@echo '$$ discreet protect demo/survey.csv --config demo/survey.toml --k 5 -o demo/release.csv'
-	@$(BIN)/discreet protect demo/survey.csv --config demo/survey.toml --k 5 -o demo/release.csv
+	@echo '$$ discreet protect demo/survey.csv --config demo/survey.toml --k 5 -o demo/release.csv --report'
+	@$(BIN)/discreet protect demo/survey.csv --config demo/survey.toml --k 5 -o demo/release.csv --report
 	@echo
 	@echo '$$ discreet verify demo/release.csv --promise demo/release.csv.release.json'
 	@$(BIN)/discreet verify demo/release.csv --promise demo/release.csv.release.json

@@ -19,10 +19,11 @@ import discreet
 from discreet.data.files import read
 source, target, report = sys.argv[1:4]
 quasi = [f"q{i}" for i in range(int(sys.argv[4]))]
-began = time.perf_counter()
+began = time.perf_counter(), time.process_time()
 release = discreet.protect(read(source), k=5, quasi=quasi, confidential="rest", seed=0)
 release.write(target, report=report == "yes", force=True)
-print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+written = time.perf_counter(), time.process_time()
+print(written[0] - began[0], written[1] - began[1], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
@@ -48,12 +49,14 @@ def main(records: int, columns: int) -> None:
         for report in ("no", "yes"):
             command = [sys.executable, "-c", RUN, str(source), str(target), report, str(quasi)]
             told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-            found[report] = float(told[-2]), float(told[-1])
-            seconds, memory = found[report]
-            print(f"{'with' if report == 'yes' else 'without'} reports: {seconds:.1f} s, {memory:.0f} MB")
-        added = found["yes"][0] - found["no"][0]
+            found[report] = [float(word) for word in told[-3:]]
+            seconds, processor, memory = found[report]
+            which = "with" if report == "yes" else "without"
+            print(f"{which} reports: {seconds:.1f} s, {processor:.1f} CPU s, {memory:.0f} MB", flush=True)
+        (before, busy, held), (after, busier, more) = found["no"], found["yes"]
         print(
-            f"reports add {100 * added / found['no'][0]:.1f} % of the time, {found['yes'][1] - found['no'][1]:.0f} MB"
+            f"reports add {100 * (after / before - 1):.1f} % of the time ({100 * (busier / busy - 1):.1f} % of the CPU "
+            f"time), {more - held:.0f} MB"
         )
 
 

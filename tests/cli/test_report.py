@@ -64,6 +64,17 @@ def test_reports_are_written_with_the_release_or_not_at_all(
     later = (tmp_path / "later.csv.internal.html").read_text(encoding="utf-8")
     assert "the original was not given" in later
     assert (tmp_path / "later.csv.report.html").read_text(encoding="utf-8") == public
+    # A study of loss and risk stands beside it.
+    (tmp_path / "study").mkdir()
+    runs = {"k": [3, 9], "method": ["mdav", "tour"], "il": [4.5, 61.25], "dld": [20.0, 3.125], "score": [None, 1.0]}
+    pl.DataFrame(runs).write_parquet(tmp_path / "study" / "runs.parquet")
+    again = command("report", tmp_path / "out.csv", "--output", tmp_path / "study.csv", "--study", tmp_path / "study")
+    assert again.status == 0
+    page = (tmp_path / "study.csv.internal.html").read_text(encoding="utf-8")
+    assert "tour, k = 9" in page
+    assert "61.25 %" in page
+    wrong = command("report", tmp_path / "out.csv", "--output", tmp_path / "no.csv", "--study", tmp_path)
+    assert wrong.status == 2
     # Without a library to draw with nothing is begun.
     monkeypatch.setattr(charts, "find_spec", lambda _name: None)
     refused = command("protect", tmp_path / "in.csv", *options, "-o", tmp_path / "none.csv", "--report")

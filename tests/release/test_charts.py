@@ -1,7 +1,10 @@
 """Charts in files: in the format their name says, whole or not at all, and without a network."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import altair as alt
@@ -94,3 +97,13 @@ def test_a_chart_in_a_page_is_small_and_safe() -> None:
     assert 'role="x"' not in re.sub(r">[^<]*<", "><", text)
     assert not re.search(r"https?:|href=|@import|url\((?!#one-)", text)
     assert 'fill="#0072B2"' in text  # by which a page colours it
+
+
+def test_charts_need_neither_a_screen_nor_fonts(tmp_path: Path) -> None:
+    """On a terminal-only machine: no display, no home, no configuration of fonts."""
+    code = "from discreet.release.reports.drawings import bars; print(bars('x', ['a', 'b'], [1.0, 2.0], title='share'))"
+    bare = {"PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(tmp_path), "FONTCONFIG_PATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=bare, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("<svg")
+    assert ">share</text>" in done.stdout
+    assert done.stderr == ""

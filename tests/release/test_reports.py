@@ -285,3 +285,12 @@ def test_what_was_tried_for_the_score_stands_beside_the_release(tmp_path: Path) 
     public, internal = both(release, tmp_path)
     assert write_percent(tried[0]["dld"]) in part(internal, "alternatives")
     assert "tried" not in public
+
+
+def test_classes_are_counted_as_they_are_promised(tmp_path: Path) -> None:
+    """Of groups of columns in each group, within strata: the smallest has k records."""
+    frame = survey(300).with_columns(half=pl.Series(["a", "b"] * 150))
+    release = discreet.protect(frame, k=5, method="mdav", grouping=[["age"], ["income", "town"]], **ROLES, by=["half"])
+    smallest = min(check["smallest"] for check in release.verification.as_dict()["checks"])
+    assert smallest >= 5
+    assert f"The smallest class has {smallest} records" in " ".join(part(both(release, tmp_path)[0], "classes").split())

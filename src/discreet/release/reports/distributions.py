@@ -106,11 +106,14 @@ def _count_categories(
 def _count_between(attribute: Attribute, files: Sequence[Values], least: int) -> tuple[list[str], list[Counts]] | None:
     """Numbers or dates between rounded edges; the bars at the ends are open."""
     scale = _Scale(1.0 if attribute.integral else 0.0, _write_number)
-    numbers = [np.sort(values[~np.isnan(values)]) for values in files]
+    numbers = [values[~np.isnan(values)] for values in files]
     if attribute.form is not None:
         numbers, scale = _read_dates(numbers, attribute.form.unit, least)
     edges, step = _place_edges(numbers[0], least, scale)
-    counts = [np.diff(np.r_[0, np.searchsorted(own, edges), len(own)]) for own in numbers]
+    counts = [
+        np.bincount(np.searchsorted(edges, own, side="right"), minlength=len(edges) + 1).astype(np.int64)
+        for own in numbers
+    ]
     # An edge goes where the bar before it, or what is left at the end, would have too few records.
     kept: list[int] = []
     begun = 0
@@ -151,8 +154,10 @@ def _read_dates(numbers: Sequence[Values], unit: str, least: int) -> tuple[list[
         return [own + YEAR_0 for own in numbers], _Scale(1.0, _write_month, MONTHS)
     days = [own / 86_400_000_000 if unit == "microsecond" else own for own in numbers]
     beyond = max(least, int(ENDS * len(days[0])))
-    if len(days[0]) > 2 * beyond and days[0][-beyond] - days[0][beyond - 1] < FEW_DAYS:
-        return days, _Scale(1.0, _write_day)
+    if len(days[0]) > 2 * beyond:
+        low, high = _take_ends(days[0], beyond)
+        if high - low < FEW_DAYS:
+            return days, _Scale(1.0, _write_day)
     months = []
     for own in days:
         whole = np.floor(own).astype("datetime64[D]")
@@ -161,18 +166,22 @@ def _read_dates(numbers: Sequence[Values], unit: str, least: int) -> tuple[list[
     return months, _Scale(1.0, _write_month, MONTHS)
 
 
-def _place_edges(ordered: Values, least: int, scale: _Scale) -> tuple[Values, float]:
+def _take_ends(values: Values, beyond: int) -> tuple[float, float]:
+    """The value at or below which so many are, and the one at or above which so many are."""
+    parted = np.partition(values, (beyond - 1, len(values) - beyond))
+    return float(parted[beyond - 1]), float(parted[-beyond])
+
+
+def _place_edges(values: Values, least: int, scale: _Scale) -> tuple[Values, float]:
     """Multiples of a rounded step, from where enough records are below to where enough are above."""
-    n = len(ordered)
+    n = len(values)
     for share in (ENDS, 0.0) if n >= 2 * least else ():
         beyond = max(least, int(share * n))
-        low, high = float(ordered[beyond - 1]), float(ordered[n - beyond])
+        low, high = _take_ends(values, beyond)
         if low < high:
-            above = (
-                ordered[np.searchsorted(ordered, 0.0, side="right") :] if not scale.steps and low >= 0 else ordered[:0]
-            )
-            if len(above) > 2 * beyond and high / above[beyond - 1] > WIDE:
-                return _place_powers(float(above[beyond - 1]), high), 1.0
+            above = values[values > 0] if not scale.steps and low >= 0 else values[:0]
+            if len(above) > 2 * beyond and high / (start := _take_ends(above, beyond)[0]) > WIDE:
+                return _place_powers(start, high), 1.0
             step = _round_step((high - low) / (MOST_BARS - 2), scale)
             multiples: Values = np.arange(np.floor(low / step) + 1, np.floor(high / step) + 1) * step
             # All records that are to be below the first edge are at or below `low`.

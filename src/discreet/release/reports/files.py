@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from discreet.columns import as_names, resolve
 from discreet.configuration import Config, load
 from discreet.data.dataset import Dataset, accept
@@ -95,6 +97,7 @@ def read_subject(
     row_map: Any,
     evidence: Path | None,
     sign_off: str | Path | None,
+    study: Path | None,
     roles: Mapping[str, Any],
     types: Mapping[str, Any],
     config: str | Path | None,
@@ -132,6 +135,8 @@ def read_subject(
         absent["record"] = "the release came without a record of what it promises"
     review = None if sign_off is None else read_sign_off(sign_off)
     whole = dict(account or _unknown(record or {}, released)) | ({} if review is None else {"review": review})
+    if study is not None:
+        whole["alternatives"] = [*whole.get("alternatives", []), *read_study(study)]
     return Subject(release.name, whole, released, declared, promise, before, rows, absent)
 
 
@@ -140,6 +145,18 @@ def _other_file(release: Path) -> InputError:
         f"{release}: this is not the file that {release.name}.release.json was written for (its SHA-256 differs); "
         "take the file and its record from the same place"
     )
+
+
+def read_study(folder: Path) -> list[dict[str, Any]]:
+    """The releases of a study of loss and risk, as `alternatives` of the evidence."""
+    try:
+        runs = pl.read_parquet(folder / "runs.parquet", columns=["method", "k", "il", "dld", "score"])
+    except (OSError, pl.exceptions.PolarsError):
+        raise InputError(f"{folder}: not the folder of a study of loss and risk (no runs.parquet with both)") from None
+    return [
+        {"name": f"{run['method']}, k = {run['k']}"} | {name: run[name] for name in ("il", "dld", "score")}
+        for run in runs.iter_rows(named=True)
+    ]
 
 
 def _beside(release: Path, suffix: str) -> Path | None:

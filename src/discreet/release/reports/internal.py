@@ -33,7 +33,7 @@ def internal_page(subject: Subject, looked: Look) -> Page:
         Section("promise", "What is promised, and how to check it", promise_facts(subject, looked)),
         Section("columns", "The columns", column_facts(subject, looked, _write_exactly)),
         Section("risk", "Risk before and after", risk_facts(subject, looked)),
-        Section("classes", "How many records share their values", class_facts(subject, looked.sizes)),
+        Section("classes", "How many records share their values", class_facts(subject, looked.promised)),
     ]
     if looked.before is not None:
         sections += [

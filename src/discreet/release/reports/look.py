@@ -5,7 +5,7 @@ Columns are read one after the other, so that no more of a large file is in memo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,6 +72,8 @@ class Look:
         Original and released values of quasi-identifiers, in the same bars.
     sizes : array of int
         For each record how many share its combination of quasi-identifiers in the release.
+    promised : array of int
+        The same as it is promised: within strata, and of several groups of columns in the one in which fewest do.
     closeness : dict
         For confidential columns what `measures.risk.closeness` says of the classes of the release.
     before : Before, optional
@@ -90,6 +92,7 @@ class Look:
     released: Mapping[str, Distribution]
     overlays: Mapping[str, Distribution]
     sizes: NDArray[np.int64]
+    promised: NDArray[np.int64]
     closeness: Mapping[str, Mapping[str, float]]
     before: Before | None
     correlations: Correlations | None
@@ -123,6 +126,7 @@ def look(subject: Subject, tell: Callable[[str, float], None]) -> Look:
         eyes.released,
         eyes.overlays,
         sizes,
+        sizes if subject.promise is None else eyes.count_promised(sizes, subject.promise.groups),
         _spread(subject, join_marks(eyes.after)),
         before,
         eyes.correlate(),
@@ -187,6 +191,17 @@ class _Eyes:
         self.before[name] = mark(column.before, place)
         if column.attribute.kind == "numeric" and len(self.numbers) < MOST_CORRELATED:
             self.numbers[name] = column.before[self.sample], column.after[self.sample]
+
+    def count_promised(self, sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> NDArray[np.int64]:
+        """For each record the size of the smallest class that it is in, of those that the promise is of."""
+        if len(groups) == 1 and not self.strata:
+            return sizes
+        found = None
+        for group in groups:
+            own = {name: self.after[name] for name in group if name in self.after}
+            alike = count_alike(join_marks(own | self.strata)) if own else sizes
+            found = alike if found is None else np.minimum(found, alike)
+        return sizes if found is None else found
 
     def judge_original(self) -> Before | None:
         if not self.before:

@@ -48,7 +48,7 @@ def public_page(subject: Subject, looked: Look) -> Page:
         Section("loss", "What was lost", loss_facts(subject, write)),
         Section("uses", "What the data is good for", use_facts(subject)),
         Section("distributions", "What the released columns look like", distribution_facts(subject, looked)),
-        Section("classes", "How many records share their values", class_facts(subject, looked.sizes)),
+        Section("classes", "How many records share their values", class_facts(subject, looked.promised)),
         Section("limits", "What this protection does not do", limit_facts(subject)),
         Section("glossary", "Words", {"internal": False}),
     ]
@@ -216,7 +216,7 @@ def distribution_facts(subject: Subject, looked: Look) -> dict[str, Any]:
 
 
 def class_facts(subject: Subject, sizes: NDArray[np.int64]) -> dict[str, Any]:
-    """How many records are in classes of which size."""
+    """How many records are in classes of which size, as it is promised."""
     labels, shares = class_shares(sizes)
     figure = None
     if len(labels) > 1:
@@ -225,12 +225,11 @@ def class_facts(subject: Subject, sizes: NDArray[np.int64]) -> dict[str, Any]:
             "The more records share their values, the less can be told of any one of them.",
             "Records by the size of their class: " + ", ".join(map("{} {:.0f} %".format, labels, shares)),
         )
-    per_record = 1.0 / sizes
     return {
         "figure": figure,
         "smallest": int(sizes.min()),
         "largest": int(sizes.max()),
-        "classes": round(float(per_record.sum())),
+        "classes": round(float((1.0 / sizes).sum())),
         "several": subject.promise is not None and len(subject.promise.groups) > 1,
     }
 

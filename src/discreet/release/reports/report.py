@@ -26,6 +26,7 @@ def report(
     row_map: Any = None,
     evidence: str | Path | None = None,
     sign_off: str | Path | None = None,
+    study: str | Path | None = None,
     quasi: Names = None,
     confidential: Names = None,
     config: str | Path | None = None,
@@ -57,6 +58,8 @@ def report(
     sign_off : path
         A TOML file with what those who decide have said: recipient, purpose, reviewer, decision, review_date, and a
         table five_safes. Without it the internal report has blank fields to fill in by hand.
+    study : path
+        The folder of `discreet study tradeoff`: its releases are drawn beside this one, by loss and risk.
     quasi : list of str
         The quasi-identifiers, where neither record nor evidence says them.
     confidential : list of str
@@ -139,6 +142,7 @@ def report(
             row_map=row_map,
             evidence=named,
             sign_off=sign_off,
+            study=None if study is None else Path(study),
             roles={"quasi": quasi, "confidential": confidential},
             types=types,
             config=config,
