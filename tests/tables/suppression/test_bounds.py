@@ -54,15 +54,15 @@ def test_no_pattern_costs_less(kind: str, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_proven_optimum_of_any_kind_of_table_is_less(kind: str) -> None:
+def test_no_pattern_that_the_exact_method_finds_costs_less(kind: str) -> None:
     for seed in range(4):
         one = case(7_000 + seed, kind)
         problem = possible(problem_of(one.table, frozen=one.frozen))
         exact = Components(Proof(), problem, 1)
-        for _ in range(20):
-            next(exact.epochs(), None)
+        for _ in zip(range(60), exact.epochs(), strict=False):
+            pass
         value = sum(rising(part)[-1] for part in problem.components())
-        # Whatever it has found by then is a pattern that protects everything.
+        # Whatever it has found by then is a pattern that protects everything, and mostly the optimum.
         assert value <= exact.cost * (1 + 1e-7) + 1e-9, f"seed {seed}"
 
 
