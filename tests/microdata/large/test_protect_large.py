@@ -175,6 +175,7 @@ def test_the_verifier_counts_as_in_memory(tmp_path: Path, monkeypatch: pytest.Mo
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"household": "id"}, "household"),
+    ({"person": "id", "l": {"ill": "entropy:2"}}, "entropy l with person"),
     ({"t": {"visits": 0.3}}, "t: not for data in parts"),
     ({"topcode": {"income": "99%"}}, "topcode is not for data in parts"),
     ({"k": 400, "block_records": 800}, "of 2 strata of stratum have fewer than k = 400 records"),

@@ -234,6 +234,9 @@ def _refuse_options(settings: Settings, search: Mapping[str, Any], said: Config)
         "a method that is a function": not isinstance(settings.method, str),
         "household": settings.household is not None,
         "t": bool(settings.t),
+        # The vote of a person is split over all his records, wherever they are.
+        "entropy l with person": settings.person is not None
+        and any("entropy" in str(one) for one in settings.l.values()),
         "sampling_weight": settings.sampling_weight is not None,
         "target score": settings.target != "il",
         "bound": settings.bound,
