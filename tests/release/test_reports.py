@@ -294,3 +294,12 @@ def test_classes_are_counted_as_they_are_promised(tmp_path: Path) -> None:
     smallest = min(check["smallest"] for check in release.verification.as_dict()["checks"])
     assert smallest >= 5
     assert f"The smallest class has {smallest} records" in " ".join(part(both(release, tmp_path)[0], "classes").split())
+
+
+def test_numbers_of_households_are_told_to_be_new_and_not_left_out(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"home": [1, 1, 2, 2, 3, 3, 4, 4], "age": [30, 5, 31, 6, 60, 61, 62, 63]})
+    release = discreet.protect(frame, quasi=["age"], household="home", k=2, steps=1)
+    text = release.report(tmp_path / "out.report.html").read_text(encoding="utf-8")
+    assert "new numbers" in text
+    assert "Left out altogether" not in text
+    assert "8 records, 2 columns" in text

@@ -52,7 +52,7 @@ def public_page(subject: Subject, looked: Look) -> Page:
         Section("limits", "What this protection does not do", limit_facts(subject)),
         Section("glossary", "Words", {"internal": False}),
     ]
-    columns = len(subject.names("quasi", "by", "confidential"))
+    columns = subject.released.frame.width
     subtitle = f"{count(subject.records, 'record')}, {count(columns, 'column')}"
     return Page(f"About the data in {subject.name}", subtitle, False, sections)
 
@@ -102,9 +102,15 @@ def column_facts(subject: Subject, looked: Look, write: Callable[[float | None],
             aggregate = known.get(said.name, {}).get("aggregate", "") if said.role == "quasi" else ""
             row = (said.name, ROLES[said.role], kind, aggregate or "–", _describe_recoding(said) or "–")
             rows.append((*row, write(lost.get(said.name)) or "–") if told else row)
+    household = None if subject.promise is None else subject.promise.household
+    if household is not None:
+        row = (household, "tells households apart", "number", "new numbers", "–")
+        rows.append((*row, "–") if told else row)
     head = ("Column", "Role", "Type", "Replaced by", "Recoded")
     left_out = [
-        (name, ROLES[how["role"]]) for name, how in known.items() if how.get("role") in ("identifier", "ignore")
+        (name, ROLES[how["role"]])
+        for name, how in known.items()
+        if how.get("role") in ("identifier", "ignore") and name != household
     ]
     return {"grid": Grid((*head, "Lost") if told else head, rows, right=int(told)), "left_out": left_out}
 
