@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from discreet.cli.app import run
 from discreet.examples import make
@@ -24,52 +24,58 @@ def fit(page: Page) -> None:
     page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+def press(page: Page, thing: Locator) -> None:
+    """Use a link or a button as somebody without a mouse does."""
+    thing.focus()
+    page.keyboard.press("Enter")
+
+
 def test_from_a_file_to_a_signed_off_release(survey: Path, start: Start, page: Page) -> None:
     app = start(survey)
     page.goto(app.link)
     expect(page.get_by_role("heading", name="Files")).to_be_visible()
     assert "token" not in page.url
-    page.get_by_role("link", name="survey.csv").click()
+    press(page, page.get_by_role("link", name="survey.csv"))
 
     # Columns: undecided ones block; a choice is kept over a reload and can be undone.
     following = page.get_by_role("button", name="Next: the promise")
     expect(following).to_be_disabled()
     expect(page.get_by_text("15 of 15 columns are undecided")).to_be_visible()
-    page.get_by_role("button", name="Take the hints").click()
+    press(page, page.get_by_role("button", name="Take the hints"))
     expect(following).to_be_enabled()
-    page.get_by_role("button", name="Undo").click()
+    press(page, page.get_by_role("button", name="Undo"))
     expect(page.get_by_text("15 of 15 columns are undecided")).to_be_visible()
-    page.get_by_role("button", name="Take the roles of survey.toml").click()
+    press(page, page.get_by_role("button", name="Take the roles of survey.toml"))
     expect(following).to_be_enabled()
     page.reload()
     expect(following).to_be_enabled()
-    following.click()
+    press(page, following)
 
     # Promise: what breaks it today.
     expect(page.get_by_text("Today 600 of 600 records break it.")).to_be_visible()
     page.get_by_label("k", exact=True).fill("4")
-    page.get_by_role("button", name="Next: protect").click()
+    press(page, page.get_by_role("button", name="Next: protect"))
 
     # Protect: two candidates queue, a reload loses nothing, a stop keeps the best.
     expect(page.get_by_label("k", exact=True)).to_have_value("4")
     page.get_by_label("Seconds of search").fill("600")
-    page.get_by_role("button", name="Protect", exact=True).click()
+    press(page, page.get_by_role("button", name="Protect", exact=True))
     expect(page.get_by_text("running")).to_be_visible()
     page.get_by_label("Seconds of search").fill("1")
-    page.get_by_role("button", name="Protect", exact=True).click()
+    press(page, page.get_by_role("button", name="Protect", exact=True))
     expect(page.get_by_text("queued")).to_be_visible()
     page.get_by_text("steps", exact=False).first.wait_for()
     page.reload()
     page.get_by_text("steps", exact=False).first.wait_for()
-    page.get_by_role("button", name="Stop and keep the best").last.click()
+    press(page, page.get_by_role("button", name="Stop and keep the best").last)
     expect(page.get_by_text("stopped")).to_be_visible()
     expect(page.get_by_text("done", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Next: look").click()
+    press(page, page.get_by_role("button", name="Next: look"))
 
     # Look: both side by side, the first is chosen.
     expect(page.get_by_role("heading", name="The intruder")).to_be_visible()
     page.get_by_role("radio").first.click()
-    page.get_by_role("button", name="Next: write").click()
+    press(page, page.get_by_role("button", name="Next: write"))
 
     # Write.
     page.get_by_label("Recipient").fill("The <b>institute</b>")
