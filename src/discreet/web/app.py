@@ -87,14 +87,6 @@ def make(folder: Folder) -> FastAPI:
         except InputError:
             return HTMLResponse("", status_code=404)
 
-    @behind.get("/report/{job}/{name}")
-    def candidate_report(job: str, name: str) -> HTMLResponse:
-        try:
-            found = folder.jobs.get(job).path / "candidate.internal.html"
-            return HTMLResponse(found.read_bytes(), status_code=200 if name == found.name else 404)
-        except (InputError, OSError):
-            return HTMLResponse("", status_code=404)
-
     home.add_pages(folder)
     microdata.add_pages(folder)
     tables.add_pages(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,6 +13,8 @@ from discreet.jobs.history import begin_history
 from discreet.jobs.job import Job
 from discreet.web import theme
 from discreet.web.folder import MICRODATA, OURS, Folder
+
+Act = Callable[[], object]
 
 
 def add_pages(folder: Folder) -> None:
@@ -113,7 +116,7 @@ def _size(count: float) -> str:
     return f"{count:.1f} GB"
 
 
-def _show_job(folder: Folder, job: Job, refresh: object) -> None:
+def _show_job(folder: Folder, job: Job, refresh: Act) -> None:
     state, progress, request = job.state(), job.progress(), job.request()
     with ui.element("div").classes("row-of").mark(f"job-{int(job.id)}"):
         theme.pill(state.state, theme.STATES[state.state])
@@ -123,22 +126,22 @@ def _show_job(folder: Folder, job: Job, refresh: object) -> None:
             theme.dim(f"{progress.get('stage', '')} {100 * progress.get('fraction', 0.0):.0f} %")
         ui.element("div").style("flex:1")
         if state.state in ("queued", "running"):
-            _button("Stop", folder, lambda: folder.jobs.stop(job.id), refresh)
+            _button("Stop", lambda: folder.jobs.stop(job.id), refresh)
         if state.state in ("stopped", "failed"):
-            _button("Resume", folder, lambda: folder.jobs.resume(job.id), refresh)
+            _button("Resume", lambda: folder.jobs.resume(job.id), refresh)
         if state.state != "running":
-            _button("Remove", folder, lambda: folder.jobs.remove(job.id), refresh)
+            _button("Remove", lambda: folder.jobs.remove(job.id), refresh)
     if state.message:
         theme.dim(state.message)
 
 
-def _button(words: str, folder: Folder, act: object, refresh: object) -> None:
+def _button(words: str, act: Act, refresh: Act) -> None:
     def run() -> None:
         try:
-            act()  # type: ignore[operator]
+            act()
         except InputError as error:
             ui.notify(str(error), type="warning")
-        refresh()  # type: ignore[operator]
+        refresh()
 
     ui.button(words, on_click=run).props("flat dense color=primary")
 
