@@ -113,7 +113,8 @@ def test_help_is_in_the_order_of_the_walk_and_marks_what_is_required(command: Co
     assert places == sorted(places)
     assert all(f"│ {word} " in told for word in ("inspect", "protect", "tabulate", "suppress", "methods"))
     words = " ".join(command("protect", "--help").out.replace("│", " ").split())
-    assert "and OUTPUT.evidence.json, which is internal. [required]" in words
+    assert "and OUTPUT.evidence.json, which is internal. Of data in parts" in words
+    assert "of its name in the current folder. [required]" in words
     assert "Required, here or in the configuration." in words
     assert "Example: discreet protect survey.csv" in words
 

@@ -142,6 +142,8 @@ def run(arguments: Sequence[str]) -> int:
         silence(sys.stdout)
         return error.code if isinstance(error.code, int) and error.code != 1 else 0
     except BaseException as error:  # a panic in a library is no Exception
+        if _was_interrupted(error):
+            return _complain("interrupted", f"interrupted; {tell_placed(began)}", INTERRUPTED, arguments)
         return _complain("fault", _describe_fault(error, tell_placed(began)), REFUSED, arguments)
     return status if isinstance(status, int) else 0
 
@@ -172,6 +174,14 @@ def _complain(code: str, message: str, status: int, arguments: Sequence[str]) ->
         show_json({"schema": "discreet/error/1", "code": code, "status": status, "message": printable(message)})
     tell(f"discreet: {message}")
     return status
+
+
+def _was_interrupted(error: BaseException) -> bool:
+    """Whether an interrupt is behind an error: compiled modules that one ends while they load say ImportError."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
 
 
 def _describe_fault(error: BaseException, so_far: str) -> str:

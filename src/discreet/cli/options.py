@@ -429,6 +429,40 @@ class ProtectionFlags(Options):
     growth: float | None = None
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WorkerOptions(Options):
+    """Who works on a folder of tables.
+
+    Parameters
+    ----------
+    workers
+        Of a folder: processes that work side by side, by default one per processor.
+    cluster
+        Of a folder: the address of a Dask scheduler whose workers do the work, as tls://host:8786.
+    """
+
+    workers: int | None = None
+    cluster: str | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WritingOptions(Options):
+    """What is written of a release, and where.
+
+    Parameters
+    ----------
+    row_map
+        Also write an internal file that links each row of the release to its record in the input.
+    """
+
+    order: Literal["sorted", "kept"] | None = None
+    row_map: Path | None = None
+    evidence: Path | None = None
+    files: Path | None = None
+
+
 @Parameter(name="*", group="Large data")
 @dataclass(frozen=True)
 class LargeOptions(Options):
@@ -584,3 +618,5 @@ PROMISES = PromiseOptions()
 KINDS = KindOptions()
 SURVEY = SurveyOptions()
 REPORTS = ReportOptions()
+WRITING = WritingOptions()
+WORKERS = WorkerOptions()

@@ -17,6 +17,7 @@ from discreet.cli.options import (
     REPORTS,
     SEARCH,
     SURVEY,
+    WRITING,
     ColumnOptions,
     Console,
     Groups,
@@ -28,6 +29,7 @@ from discreet.cli.options import (
     ReportOptions,
     SearchFlags,
     SurveyOptions,
+    WritingOptions,
     documented_by,
 )
 from discreet.cli.printing import show, show_json, tell
@@ -58,10 +60,7 @@ def protect(
     bound: bool = False,
     measures: Names = None,
     previous: PreviousOptions = PREVIOUS,
-    order: Literal["sorted", "kept"] | None = None,
-    row_map: Path | None = None,
-    evidence: Path | None = None,
-    files: Path | None = None,
+    writing: WritingOptions = WRITING,
     reports: ReportOptions = REPORTS,
     dry_run: bool = False,
     large: LargeOptions = LARGE,
@@ -96,8 +95,6 @@ def protect(
     labels
         A file with the group of each record, row by row under a name, if the groups were made elsewhere: nothing is
         searched then. Groups of fewer than k records are refused.
-    row_map
-        Also write an internal file that links each row of the release to its record in the input.
     """
 
     given: Any = {
@@ -118,16 +115,16 @@ def protect(
 
     if is_large(data, large.memory):
         alone: Any = {
-            "row_map": row_map,
-            "evidence": evidence,
-            "files": files,
+            "row_map": writing.row_map,
+            "evidence": writing.evidence,
+            "files": writing.files,
             "dry_run": dry_run,
             "labels": labels,
             **reports.given(),
             **previous.given(),
         }
         return publish_large(
-            data, output, given | {"order": order}, large, alone, reading=reading.settings(), console=console
+            data, output, given | {"order": writing.order}, large, alone, reading=reading.settings(), console=console
         )
 
     def make(report: Reporter) -> Release:
@@ -147,16 +144,22 @@ def protect(
         "its row map": previous.previous_row_map,
         "the checkpoint": search.checkpoint,
     }
-    beside: dict[str, Any] = {"row_map": row_map, "evidence": evidence, "folder": files, "reports": reports}
+    beside: dict[str, Any] = {
+        "order": writing.order,
+        "row_map": writing.row_map,
+        "evidence": writing.evidence,
+        "folder": writing.files,
+        "reports": reports,
+    }
     if dry_run:
         from discreet.cli.progress import Reporter
 
-        _refuse_early(output, read, order=order, console=console, **beside)
+        _refuse_early(output, read, console=console, **beside)
         with Reporter(quiet=console.quiet) as report:
             found = plan(reading.read(data, config=search.config), progress=report, **given)
         show_json(found.as_dict()) if console.json else show(found.summary())
         return 0
-    return _publish(make, output, read, order=order, console=console, **beside)
+    return _publish(make, output, read, console=console, **beside)
 
 
 @documented_by(refine_verb)

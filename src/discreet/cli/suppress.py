@@ -12,11 +12,13 @@ from discreet.cli.options import (
     PROTECTION,
     REPORTS,
     SEARCH,
+    WORKERS,
     Console,
     Params,
     ProtectionFlags,
     ReportOptions,
     SearchFlags,
+    WorkerOptions,
     documented_by,
     given_only,
 )
@@ -52,8 +54,7 @@ def suppress(
     reports: ReportOptions = REPORTS,
     params: Annotated[Params, Parameter(name="--param")] = None,
     meta: Path | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
+    where: WorkerOptions = WORKERS,
     console: Console = CONSOLE,
 ) -> int:
     """Command.
@@ -65,10 +66,6 @@ def suppress(
     table
         The table with its unsafe cells: of discreet primary, or another tool's .jj or .tab. Or a folder of tables that
         have no cells in common, each protected on its own; OUTPUT is then the folder of their releases, as .csv.
-    workers
-        Of a folder: processes that work side by side, by default one per processor.
-    cluster
-        Of a folder: the address of a Dask scheduler whose workers do the work, as tls://host:8786.
     output
         The publishable table, .csv, .parquet or .xlsx: codes and values, with one mark for every suppressed cell.
         Beside it appear OUTPUT.release.json, which may be published, and OUTPUT.evidence.json, which is internal.
@@ -101,8 +98,7 @@ def suppress(
         alone = {"internal": internal, "certificate": certificate, "evidence": evidence, "split": split, "meta": meta}
         files_read = {"previous": previous, "frozen": frozen, "prefer": prefer, "avoid": avoid}
         kept = {"method": method, "cost": cost, "params": params, **protection.given(), **search.given()}
-        where = {"workers": workers, "cluster": cluster}
-        return suppress_tables(table, output, kept, where, alone | files_read | reports.given(), console=console)
+        return suppress_tables(table, output, kept, vars(where), alone | files_read | reports.given(), console=console)
     reports.check(output)
     files = table_files(output, internal=internal, certificate=certificate, evidence=evidence, report=reports.report)
     AtomicFiles(files.values(), force=console.force)

@@ -52,8 +52,8 @@ def suppress_folder(
         Make releases again that are there already.
     progress : callable
         Told the stage and how far along it is, in [0, 1].
-    **keywords
-        What `suppress` takes.
+    keywords : Any
+        What `suppress` takes, by name.
 
     Returns
     -------

@@ -52,7 +52,7 @@ class KFirst(_Closeness):
 
     References
     ----------
-    The article of `t-merging`, Algorithm 2.
+    Algorithm 2 of the article that `t-merging` names.
     """
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
@@ -73,7 +73,7 @@ class TFirst(_Closeness):
 
     References
     ----------
-    The article of `t-merging`, Algorithm 3.
+    Algorithm 3 of the article that `t-merging` names.
     """
 
     def assign(self, points: Points, k: int, run: Run) -> Labels:
