@@ -14,7 +14,8 @@ ROLES: dict[str, Any] = {"quasi": ["age", "income", "town"], "confidential": ["i
 
 def spell(chart: Any, _name: str) -> Markup:
     """A chart as all that is handed to the library that draws, which may tell no more than that; as long as a chart."""
-    return Markup("<svg>{}</svg>").format(f"{json.dumps(chart.to_dict(validate=False), ensure_ascii=False):<{DRAWN}}")
+    plain = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
+    return Markup("<svg>{}</svg>").format(f"{json.dumps(plain, ensure_ascii=False):<{DRAWN}}")
 
 
 def survey(records: int = 60, seed: int = 0) -> pl.DataFrame:

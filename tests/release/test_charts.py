@@ -91,7 +91,7 @@ def test_a_name_cannot_bring_a_script_into_the_page(tmp_path: Path) -> None:
 
 
 def test_a_chart_in_a_page_is_small_and_safe() -> None:
-    text = drawings.bars("one", ['<script>&"\' role="x"', "b"], [10.0, 20.0], title="share, %")
+    text = str(drawings.bars("one", ['<script>&"\' role="x"', "b"], [10.0, 20.0], title="share, %"))
     assert len(text) < DRAWN
     assert "<script" not in text
     assert 'role="x"' not in re.sub(r">[^<]*<", "><", text)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-from markupsafe import Markup
 
 from discreet.errors import InputError
 from discreet.release.atomic import AtomicFiles
@@ -99,20 +99,42 @@ _REFERENCE = re.compile(r'( id="|url\(#| href="#)')
 _THOUSANDTHS = re.compile(r"(\d+\.\d\d)\d+")
 
 
-def svg(chart: Chart, name: str) -> Markup:
+class Drawing:
+    """A chart that is drawn while other work goes on; the page that shows it waits for it."""
+
+    def __init__(self, drawn: Future[str]) -> None:
+        self._drawn = drawn
+
+    def __html__(self) -> str:
+        return self._drawn.result()
+
+    __str__ = __html__
+
+
+def svg(chart: Chart | Mapping[str, Any], name: str) -> Drawing:
     """A chart to stand in a page of HTML: its colours are the page's, which follow light, dark and print.
 
     Parameters
     ----------
-    chart : altair.Chart
-        The chart, dressed by `styled`.
+    chart : altair.Chart or dict
+        The chart, or its description in Vega-Lite.
     name : str
         Of letters and digits, and of no other chart of the page: what a chart refers to within itself bears it.
     """
-    import vl_convert
+    # To validate takes a tenth of a second for each chart that we made ourselves.
+    plain = dict(chart) if isinstance(chart, Mapping) else chart.to_dict(validate=False)
+    plain["config"] = STYLE | plain.get("config", {}) | {"background": "transparent", "padding": 2, "aria": False}
+    return Drawing(_pen().submit(_render, plain, name))
 
-    plain = chart.to_dict(validate=False)  # a tenth of a second for each chart that we made ourselves
-    plain["config"] = plain.get("config", {}) | {"background": "transparent", "padding": 2, "aria": False}
+
+@cache
+def _pen() -> ThreadPoolExecutor:
+    """The one thread that draws: the library that does has no more itself."""
+    return ThreadPoolExecutor(1)
+
+
+def _render(plain: dict[str, Any], name: str) -> str:
+    import vl_convert
 
     def trim(tag: re.Match[str]) -> str:
         if _OUTLINE.fullmatch(tag[0]):
@@ -120,7 +142,15 @@ def svg(chart: Chart, name: str) -> Markup:
         return _THOUSANDTHS.sub(r"\1", _REFERENCE.sub(rf"\g<1>{name}-", _IDLE.sub("", tag[0])))
 
     # Vega escapes what stands between the tags.
-    return Markup(re.sub(r"<[^>]*>", trim, vl_convert.vegalite_to_svg(plain)))
+    return re.sub(r"<[^>]*>", trim, vl_convert.vegalite_to_svg(plain))
+
+
+def warm_up() -> None:
+    """Load the libraries that draw, which takes a moment, while something else is done."""
+    import altair  # noqa: F401
+    import vl_convert
+
+    vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "bar"})
 
 
 def _defuse(page: Path) -> None:
@@ -142,17 +172,27 @@ GREY, INK = "#8A8A8A", "#333333"
 HUES = [BLUE, VERMILION, GREEN, ORANGE, "#CC79A7", "#56B4E9", INK, "#B8A800"]
 
 
+# Fonts, grid and frame of all charts.
+STYLE: dict[str, Any] = {
+    "font": "Helvetica, Arial, DejaVu Sans, sans-serif",
+    "background": "white",
+    "padding": 14,
+    "axis": {
+        "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal", "gridColor": "#ECECEC",
+        "domainColor": "#BBBBBB", "tickColor": "#BBBBBB", "labelColor": INK, "titleColor": INK,
+    },
+    "view": {"stroke": None},
+    "title": {
+        "anchor": "start", "fontSize": 16, "subtitleFontSize": 12, "subtitleColor": "#666", "offset": 12, "color": INK,
+    },
+    "legend": {"labelFontSize": 11, "titleFontSize": 12, "labelColor": INK, "titleColor": INK},
+}  # fmt: skip
+
+
 def styled(chart: AnyChart) -> AnyChart:
-    """Fonts, grid and frame of all charts."""
+    """A chart in the style of all charts."""
     plain: Any = chart
-    dressed: AnyChart = (
-        plain.configure(font="Helvetica, Arial, DejaVu Sans, sans-serif", background="white", padding=14)
-        .configure_axis(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#ECECEC",
-                        domainColor="#BBBBBB", tickColor="#BBBBBB", labelColor=INK, titleColor=INK)
-        .configure_view(stroke=None)
-        .configure_title(anchor="start", fontSize=16, subtitleFontSize=12, subtitleColor="#666", offset=12, color=INK)
-        .configure_legend(labelFontSize=12, titleFontSize=12, labelColor=INK, titleColor=INK)
-    )  # fmt: skip
+    dressed: AnyChart = plain.properties(config=STYLE)
     return dressed
 
 

@@ -6,6 +6,7 @@ Row order is information: rows are sorted on the way out, and a row map keeps th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from discreet.release.charts import check_drawing
 from discreet.release.evidence import record, write_json
 from discreet.release.notebooks import draw_sizes, show
 from discreet.release.reports.files import released_name, render_reports, report_files, write_reports
+from discreet.release.reports.look import look
 from discreet.release.reports.repeat import write_command
 from discreet.release.reports.sign_off import read_sign_off
 from discreet.release.reports.subject import Subject
@@ -176,7 +178,9 @@ class Release:
         give_back(frame.height)
         frame = target.adapt(frame)
         rows = sort_order(frame) if order == "sorted" else None
-        with target.open(made, force=force) as atomic:
+        with ThreadPoolExecutor(1) as pool, target.open(made, force=force) as atomic:
+            # The reports' look at the data is mostly work that threads do side by side with the writing.
+            looking = pool.submit(look, self._subject(made["release"].name, self.evidence), silent) if report else None
             verdict = self._write_verified(frame, rows, target)
             account = (
                 self.evidence
@@ -200,8 +204,9 @@ class Release:
             if row_map:
                 there = made["row map"]
                 write_file(row_map_frame(rows, frame.height), atomic.temporary(there), there, map_format, None)
-            if report:
-                for kind, page in render_reports(self._subject(account["output"]["file"], account), silent).items():
+            if looking is not None:
+                subject = self._subject(account["output"]["file"], account)
+                for kind, page in render_reports(subject, silent, looked=looking.result()).items():
                     atomic.temporary(made[kind]).write_text(page, encoding="utf-8")
         if acro is not None:
             command = "" if self._original is None else write_command(self._subject(made["release"].name, account))

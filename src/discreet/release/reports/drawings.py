@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
-from discreet.release.charts import BLUE, GREY, INK, VERMILION, label_places, styled, svg
+from discreet.release.charts import BLUE, GREY, INK, VERMILION, Drawing, label_places, svg
 from discreet.release.reports.distributions import Distribution, shorten
 
 if TYPE_CHECKING:
@@ -22,43 +20,63 @@ LONGEST_NAME, MOST_NAMED = 18, 40
 FIT: Any = {"type": "fit-x", "contains": "padding"}
 
 
-def bars(name: str, labels: Sequence[str], shares: Sequence[float], *, title: str, width: int = SMALL) -> Markup:
+def bars(name: str, labels: Sequence[str], shares: Sequence[float], *, title: str, width: int = SMALL) -> Drawing:
     """One bar for each label, in percent."""
-    import altair as alt
-
     rows = [{"label": label, "share": share} for label, share in zip(labels, shares, strict=True)]
-    base = alt.Chart(alt.InlineData(values=rows))
-    chart = base.mark_bar(color=BLUE, height=BAR * 0.62).encode(y=_labels(labels), x=_shares(title))
-    return _draw(chart, name, width, len(labels))
+    chart = {
+        "data": {"values": rows},
+        "mark": {"type": "bar", "color": BLUE, "height": BAR * 0.62},
+        "encoding": _describe_axes(labels, title),
+    }
+    return svg(chart | _describe_size(width, len(labels)), name)
 
 
-def overlay(name: str, found: Distribution) -> Markup:
+def overlay(name: str, found: Distribution) -> Drawing:
     """The original as a wide pale bar, and the release as a narrow one on it."""
-    import altair as alt
-
     before, after = found.shares()
     rows = [
         {"label": label, "share": share, "file": file}
         for file, shares in (("original", before), ("released", after))
         for label, share in zip(found.labels, shares, strict=True)
     ]
-    data = alt.InlineData(values=rows)
-    scale = alt.Scale(domain=["original", "released"], range=[GREY, BLUE])
+    scale = {"domain": ["original", "released"], "range": [GREY, BLUE]}
+    axes = _describe_axes(found.labels, "share of records, %")
+    axes["color"] = {"field": "file", "type": "nominal", "scale": scale, "legend": LEGEND}
     layers = [
-        alt.Chart(data)
-        .transform_filter(f"datum.file == '{file}'")
-        .mark_bar(height=BAR * height, opacity=opacity)
-        .encode(
-            y=_labels(found.labels),
-            x=_shares("share of records, %"),
-            color=alt.Color("file:N", scale=scale, legend=_legend()),
-        )
+        {
+            "transform": [{"filter": f"datum.file == '{file}'"}],
+            "mark": {"type": "bar", "height": BAR * height, "opacity": opacity},
+            "encoding": axes,
+        }
         for file, height, opacity in (("original", 0.74, 0.5), ("released", 0.34, 1.0))
     ]
-    return _draw(alt.layer(*layers), name, SMALL, len(found.labels))
+    chart = {"data": {"values": rows}, "layer": layers}
+    return svg(chart | _describe_size(SMALL, len(found.labels)), name)
 
 
-def pairs(name: str, rows: Sequence[tuple[str, float, float]], kinds: tuple[str, str], title: str) -> Markup:
+# Charts of which a report has dozens are described here: altair takes as long to describe one as it takes to draw it.
+LEGEND: dict[str, Any] = {
+    "title": None, "symbolType": "square", "symbolOpacity": 1, "orient": "top", "direction": "horizontal", "offset": 4,
+}  # fmt: skip
+
+
+def _describe_axes(labels: Sequence[str], title: str) -> dict[str, Any]:
+    """A label for each bar, and shares from 0 on."""
+    beside = {"title": None, "ticks": False, "domain": False, "labelLimit": 180, "labelPadding": 6}
+    below = {"tickCount": 4, "domain": False, "ticks": False}
+    return {
+        "y": {"field": "label", "type": "nominal", "sort": list(labels), "axis": beside,
+              "scale": {"paddingInner": 0.2, "paddingOuter": 0.1}},
+        "x": {"field": "share", "type": "quantitative", "title": title, "scale": {"domainMin": 0}, "axis": below,
+              "stack": None},
+    }  # fmt: skip
+
+
+def _describe_size(width: int, rows: float) -> dict[str, Any]:
+    return {"width": width, "height": max(int(rows * BAR), BAR), "autosize": FIT}
+
+
+def pairs(name: str, rows: Sequence[tuple[str, float, float]], kinds: tuple[str, str], title: str) -> Drawing:
     """Two bars for each label, side by side."""
     import altair as alt
 
@@ -85,7 +103,7 @@ def pairs(name: str, rows: Sequence[tuple[str, float, float]], kinds: tuple[str,
     return _draw(chart, name, WIDE, len(labels) * 1.35)
 
 
-def matrix(name: str, names: Sequence[str], correlations: Sequence[Sequence[float | None]]) -> Markup:
+def matrix(name: str, names: Sequence[str], correlations: Sequence[Sequence[float | None]]) -> Drawing:
     """Correlations as squares: the stronger the fuller, those below 0 in another colour."""
     import altair as alt
 
@@ -115,10 +133,10 @@ def matrix(name: str, names: Sequence[str], correlations: Sequence[Sequence[floa
     if side >= 32:
         layers.append(base.mark_text(fontSize=10, color=INK).encode(text="text:N"))
     chart: Any = alt.layer(*layers).properties(width=side * (len(names) - 1), height=side * (len(names) - 1))
-    return svg(styled(chart), name)
+    return svg(chart, name)
 
 
-def course(name: str, points: Sequence[tuple[float, float]], *, x: str, y: str) -> Markup:
+def course(name: str, points: Sequence[tuple[float, float]], *, x: str, y: str) -> Drawing:
     """A cost that falls in steps."""
     import altair as alt
 
@@ -132,10 +150,10 @@ def course(name: str, points: Sequence[tuple[float, float]], *, x: str, y: str) 
         )
         .properties(width=WIDE, height=200, autosize=alt.AutoSizeParams(**FIT))
     )
-    return svg(styled(chart), name)
+    return svg(chart, name)
 
 
-def points(name: str, rows: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> Markup:
+def points(name: str, rows: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> Drawing:
     """Loss against risk of what was tried; the release stands out."""
     import altair as alt
 
@@ -158,7 +176,7 @@ def points(name: str, rows: Sequence[Mapping[str, Any]], own: Mapping[str, Any])
         alt.Chart(alt.InlineData(values=[_point(own)])).mark_circle(size=110, color=VERMILION, opacity=1),
         alt.Chart(alt.InlineData(values=texts)).mark_text(fontSize=11, color=INK).encode(text="name:N"),
     )
-    return svg(styled(chart.encode(x=x, y=y).properties(width=width, height=height)), name)
+    return svg(chart.encode(x=x, y=y).properties(width=width, height=height), name)
 
 
 def _point(row: Mapping[str, Any]) -> dict[str, float]:
@@ -182,15 +200,14 @@ def _shares(title: str, most: float | None = None) -> alt.X:
 def _legend() -> alt.Legend:
     import altair as alt
 
-    how: dict[str, Any] = {"orient": "top", "direction": "horizontal", "offset": 4}
-    return alt.Legend(title=None, symbolType="square", symbolOpacity=1, **how)
+    return alt.Legend(**LEGEND)
 
 
-def _draw(chart: alt.Chart | alt.LayerChart | alt.FacetChart, name: str, width: int, rows: float) -> Markup:
+def _draw(chart: alt.Chart | alt.LayerChart | alt.FacetChart, name: str, width: int, rows: float) -> Drawing:
     import altair as alt
 
     sized: Any = chart.properties(width=width, height=max(int(rows * BAR), BAR), autosize=alt.AutoSizeParams(**FIT))
-    return svg(styled(sized), name)
+    return svg(sized, name)
 
 
 def _pad(values: Sequence[float]) -> list[float]:

@@ -19,7 +19,7 @@ from discreet.measures.pair import align
 from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.evidence import evidence as account_of
 from discreet.release.reports.internal import internal_page
-from discreet.release.reports.look import look
+from discreet.release.reports.look import Look, look
 from discreet.release.reports.public import public_page
 from discreet.release.reports.sign_off import read_sign_off
 from discreet.release.reports.subject import Subject
@@ -45,11 +45,14 @@ PAGES = {"report": public_page, "internal report": internal_page}
 
 
 def render_reports(
-    subject: Subject, tell: Callable[[str, float], None], kinds: Iterable[str] = PAGES
+    subject: Subject,
+    tell: Callable[[str, float], None],
+    kinds: Iterable[str] = PAGES,
+    looked: Look | None = None,
 ) -> dict[str, str]:
-    """The text of both reports, or of one of them; the data is looked at once."""
-    looked = look(subject, tell)
-    return {kind: PAGES[kind](subject, looked).render() for kind in kinds}
+    """The text of both reports, or of one of them; the data is looked at once, or was looked at before."""
+    seen = look(subject, tell) if looked is None else looked
+    return {kind: PAGES[kind](subject, seen).render() for kind in kinds}
 
 
 def write_reports(

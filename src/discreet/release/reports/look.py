@@ -6,6 +6,7 @@ Columns are read one after the other, so that no more of a large file is in memo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from discreet.measures.inspection import SIZES
 from discreet.measures.linkage import draw_sample
 from discreet.measures.risk import closeness
 from discreet.measures.uniqueness import Marks, count_below, join_marks, mark, risk_by_column
+from discreet.release.charts import warm_up
 from discreet.release.reports.distributions import Distribution, distribute
 from discreet.release.reports.subject import Column, Subject
 
@@ -106,18 +108,23 @@ def look(subject: Subject, tell: Callable[[str, float], None]) -> Look:
     names = subject.names("quasi", "by", "confidential")
     drawn = choose_drawn(subject)
     eyes = _Eyes(subject)
-    for place, name in enumerate(names):
-        tell("reporting", place / len(names))
-        column = subject.read(name)
-        eyes.kinds[name] = "" if column is None else column.attribute.kind
-        if column is None:
-            continue
-        if name in drawn:
-            eyes.draw(name, column)
-        if subject.declared[name].role == "quasi":
-            eyes.compare(name, column)
-        elif subject.declared[name].role == "by":
-            eyes.strata[name] = mark(column.after, place)
+    # While one column is drawn the next is read: both are mostly work that threads do side by side.
+    with ThreadPoolExecutor(1) as pool:
+        drawing = pool.submit(warm_up)
+        for place, name in enumerate(names):
+            tell("reporting", place / len(names))
+            column = subject.read(name)
+            eyes.kinds[name] = "" if column is None else column.attribute.kind
+            if column is None:
+                continue
+            drawing.result()
+            if name in drawn:
+                drawing = pool.submit(eyes.draw, name, column)
+            if subject.declared[name].role == "quasi":
+                eyes.compare(name, column)
+            elif subject.declared[name].role == "by":
+                eyes.strata[name] = mark(column.after, place)
+        drawing.result()
     tell("reporting", 1.0)
     sizes = count_alike(join_marks(eyes.after))
     before = eyes.judge_original()

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from discreet._version import __version__
+from discreet.release.charts import Drawing
 from discreet.text import write_figure
 
 # Nothing is fetched and nothing is run, whatever a name in the data may hold.
@@ -23,7 +23,7 @@ class Figure:
 
     Parameters
     ----------
-    svg : Markup
+    svg : Drawing
         The chart, as `release.charts.svg` draws it.
     sentence : str
         What it means for a lay reader.
@@ -33,7 +33,7 @@ class Figure:
         Stands above it.
     """
 
-    svg: Markup
+    svg: Drawing
     sentence: str
     alternative: str
     title: str = ""

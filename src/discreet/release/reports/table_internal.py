@@ -15,7 +15,7 @@ import numpy as np
 from discreet.attack.levels import PROTECTED, UNJUDGED
 from discreet.data.checks import itemize
 from discreet.data.toml import write_value
-from discreet.release.charts import BLUE, GREY, VERMILION, styled, svg
+from discreet.release.charts import BLUE, GREY, VERMILION, svg
 from discreet.release.reports.internal import sign_off_facts, trace_figure
 from discreet.release.reports.pages import Figure, Grid, Page, Section
 from discreet.release.reports.tables import TableSubject, cell_grid, name_others, public_sections, slice_of
@@ -164,7 +164,7 @@ def _reach_figure(
         .mark_rule(strokeDash=[4, 3], color=GREY)
         .encode(x="at:Q")
     )
-    drawn = styled(alt.layer(bars, line).properties(width=420, height={"step": 18}))
+    drawn = alt.layer(bars, line).properties(width=420, height={"step": 18})
     short = sum(row["enough"] != "enough" for row in rows)
     return Figure(
         svg(drawn, "reach"),
