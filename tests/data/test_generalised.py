@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import discreet
+from discreet.cli.app import run
 from discreet.data.generalised import read_ranges
 from discreet.errors import InputError
 
@@ -69,3 +71,50 @@ def test_suppressed_records_of_files_too(tmp_path: Path) -> None:
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 7
     with pytest.raises(InputError, match="all of its records are suppressed"):
         discreet.refine(pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": ["*", "*"]}), quasi="a", steps=3)
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_records_that_a_tool_removed_are_left_out(make: Callable[[dict[str, Any]], Any]) -> None:
+    original = {"id": [7, 3, 5, 1, 2, 4, 6], "age": AGES, "ill": [0, 1, 0, 1, 1, 0, 1]}
+    release = {"id": [4, 2, 1, 5, 3, 7], "age": RANGES[5:2:-1] + RANGES[2::-1], "ill": [0, 1, 1, 0, 1, 0]}
+    kept = pl.DataFrame(original).head(6)
+    found = discreet.measure(make(original), make(release), key="id", quasi="age", measures=["il", "risk"])
+    alone = discreet.measure(kept, make(release), key="id", quasi="age", measures=["il", "risk"])
+    assert (found["il"], found.records) == (alone["il"], 6)
+    assert "1 of the 7 records of the original are not in the release given and left out" in found.notes
+    assert np.isnan(found.per_record["class_risk"]).tolist() == [False] * 6 + [True]
+    better = discreet.refine(make(original), make(release), key="id", quasi="age", confidential="ill", steps=3)
+    same = discreet.refine(kept, make(release), key="id", quasi="age", confidential="ill", steps=3)
+    assert pl.DataFrame(better.data).equals(pl.DataFrame(same.data))
+    assert type(better.data) is type(make(original))
+    assert better.verification.passed
+    with pytest.raises(InputError, match="1 row of it has no record in the original"):
+        discreet.measure(kept, make(original), key="id", quasi="age")
+
+
+@pytest.mark.parametrize("form", [".csv", ".parquet"])
+def test_a_report_and_risks_by_record_keep_the_numbers_of_the_file(form: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"id": [7, 3, 5, 1, 2, 4, 6], "age": AGES, "ill": [0, 1, 0, 1, 1, 0, 1]})
+    before, after, risks = tmp_path / f"in{form}", tmp_path / f"given{form}", tmp_path / "risks.csv"
+    for path, rows in ((before, frame), (after, frame[3:].with_columns(age=pl.Series(RANGES[3:])))):
+        rows.write_csv(path) if form == ".csv" else rows.write_parquet(path)
+    options = ["--key", "id", "--quasi", "age", "--confidential", "ill"]
+    assert run(["measure", str(before), str(after), *options, "--measures", "risk", "--per-record", str(risks)]) == 0
+    written = pl.read_csv(risks)
+    assert written["input_record"].to_list() == list(range(1, 8))
+    assert written["class_risk"].is_null().to_list() == [True] * 3 + [False] * 4
+    discreet.report(after, original=before, key="id", quasi="age", confidential="ill")
+    page = after.with_name(after.name + ".internal.html").read_text(encoding="utf-8")
+    assert f"3 of the 7 records of {before.name} are not in the release given and left out" in page
+    assert "4–7" in page  # the numbers in the file of the records that were unique
+
+
+def test_the_release_of_another_tool_is_measured_and_refined(reference: Callable[[str], Path]) -> None:
+    files = [reference(name) for name in ("stroke.csv", "stroke_arx_k5.csv")]
+    options: dict[str, Any] = {"key": "id", "quasi": ["gender", "age", "work_type", "smoking_status"]}
+    found = discreet.measure(*files, **options, measures=["il", "k"])
+    assert found.records == 4810
+    better = discreet.refine(*files, **options, ignore="rest", steps=2)
+    assert better.verification.passed
+    assert better.measures["il"] < found["il"]
+    assert any("300 of the 5,110 records" in note for note in better.evidence["notes"])

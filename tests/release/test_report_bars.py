@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.data.attributes import Attribute
@@ -57,6 +57,7 @@ def test_bars_of_numbers_and_dates_have_at_least_k_records(column: tuple[Attribu
     check(distribute(attribute, [attribute.values, released], least), attribute.values, least)
 
 
+@example([0, -1, -1], 2, False)
 @given(st.lists(st.integers(-1, 25), min_size=1, max_size=200), st.integers(2, 12), st.booleans())
 def test_bars_of_categories_have_at_least_k_records(codes: list[int], least: int, ordered: bool) -> None:
     values = np.array([np.nan if code < 0 else float(code) for code in codes])

@@ -166,8 +166,8 @@ def measure(
     if per_record:
         import polars as pl
 
-        columns = {"input_record": range(1, found.records + 1), **found.per_record}
-        frame = pl.DataFrame(columns).fill_nan(None)
+        risks = pl.DataFrame(found.per_record).fill_nan(None)
+        frame = risks.select(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("input_record"), pl.all())
         with AtomicFiles([per_record], force=console.force) as files:
             write(frame, files.temporary(per_record), format_name=format_name)
     if console.json:

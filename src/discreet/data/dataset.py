@@ -6,7 +6,7 @@ What the data declares of its own columns, by ordered categories, measurement le
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -140,8 +140,8 @@ def accept(data: Any, called: str = "the frame", *, titled: bool = False, **read
     return dataset
 
 
-def accept_part(dataset: Dataset, data: Any, rows: NDArray[np.bool_]) -> Dataset:
-    """Some of the records that came in, with a note of how many were left out.
+def accept_part(dataset: Dataset, data: Any, rows: NDArray[np.bool_], notes: Sequence[str]) -> Dataset:
+    """Some of the records that came in, with notes of what was left out.
 
     Parameters
     ----------
@@ -150,14 +150,11 @@ def accept_part(dataset: Dataset, data: Any, rows: NDArray[np.bool_]) -> Dataset
     data : path, Source or frame
         What they came in as.
     rows : array of bool
-        Which to keep.
+        Which to keep, at least one.
+    notes : sequence of str
+        How many were left out, and why.
     """
-    if not rows.any():
-        raise InputError(
-            f"{dataset.name}: all of its records are suppressed in the release; there is nothing to refine"
-        )
     frame, places = dataset.frame.filter(pl.Series(rows)), np.flatnonzero(rows)
-    left_out = count(len(rows) - len(places), "record")
     restore = dataset.restore
     library = type(data).__module__.split(".")[0]
     if library in ("pandas", "pyarrow"):
@@ -171,7 +168,7 @@ def accept_part(dataset: Dataset, data: Any, rows: NDArray[np.bool_]) -> Dataset
         dataset,
         frame=frame,
         place=lambda row: dataset.place(int(places[row])),
-        notes=(*dataset.notes, f"{left_out} suppressed in the release given (*) left out"),
+        notes=(*dataset.notes, *notes),
         source=source,
         restore=restore,
     )

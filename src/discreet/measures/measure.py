@@ -40,8 +40,9 @@ class Measures(Mapping[str, Any]):
     alignment : str
         By what records were brought together: position, key, row map; or nothing, where only the release was looked at.
     per_record : dict of arrays
-        With `risk`: for each record of the original its `class_risk` and `linkage_risk`, from 0 to 1 (NaN where it was
-        not in the sample); with sampling weights its `individual_risk`. Internal: they tell who is at risk.
+        With `risk`: for each record of the original its `class_risk` and `linkage_risk`, from 0 to 1 (NaN where it is
+        not in the sample or not in the release); with sampling weights its `individual_risk`. Internal: they tell who
+        is at risk.
     """
 
     figures: dict[str, Any]
@@ -183,7 +184,7 @@ def measure(
     from discreet.data.rows import read_weights
     from discreet.measures.fellegi import MOST_ATTRIBUTES
     from discreet.measures.judge import Judge, show, take_own
-    from discreet.measures.pair import align
+    from discreet.measures.pair import align, leave_out
     from discreet.verification.previous import intersect, read_previous
 
     types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)
@@ -202,14 +203,16 @@ def measure(
     names = declared.names("quasi")
     choices.check_known(names)
     sampling_weight = said.options.get("sampling_weight") if sampling_weight is None else sampling_weight
-    weights = None if sampling_weight is None else read_weights(before, sampling_weight)
     looked_at_alone = not own and set(asked) <= {"k", "ad", "l", "t"}
-    if looked_at_alone and weights is None and previous_row_map is None:
+    if looked_at_alone and sampling_weight is None and previous_row_map is None:
         rows, alignment = np.arange(after.frame.height), "nothing"  # they look at the release alone
     else:
         rows, alignment = align(before, after, names, key=key, row_map=row_map)
+    records = before.frame.height
+    before, kept = leave_out(before, original, rows) if alignment == "key" else (before, np.arange(len(rows)))
+    rows = rows[kept]
     pair, notes = _pair(before, after, declared, rows)
-    pair = replace(pair, weights=weights)
+    pair = replace(pair, weights=None if sampling_weight is None else read_weights(before, sampling_weight))
     judge = Judge(pair, choices, progress or silent)
     values = judge.measure(asked)
     if (previous := read_previous(previous_release, previous_row_map, said.previous)) is not None:
@@ -222,7 +225,10 @@ def measure(
         notes.append(f"pld takes at most {MOST_ATTRIBUTES} attributes and was left out")
     if {"l", "t"} & set(asked) and not pair.confidential:
         notes.append("l-diversity and t-closeness need the confidential columns; none was named")
-    return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records, alignment, judge.per_record)
+    per_record = {name: np.full(records, np.nan) for name in judge.per_record}
+    for name, found in judge.per_record.items():
+        per_record[name][kept] = found
+    return Measures(values, choices, (*before.notes, *after.notes, *notes), pair.records, alignment, per_record)
 
 
 def _roles(said: Any, quasi: Names, confidential: Names, shared: list[str], key: str | None) -> dict[str, list[str]]:

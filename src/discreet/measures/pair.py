@@ -12,13 +12,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.data.attributes import Attribute, Values, is_comparable
-from discreet.data.dataset import Dataset
+from discreet.data.dataset import Dataset, accept_part
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files import record_of
 from discreet.data.rows import read_row_map
 from discreet.data.values import read_numbers
 from discreet.errors import InputError
 from discreet.measures.risk import class_ids
+from discreet.text import count
 
 Points = NDArray[np.float64]
 
@@ -98,7 +99,8 @@ def align(
     """For each record of the original the row of the release that was made from it; and by what they were aligned.
 
     By the row map, else by the key, else by position. By position is refused where the order of the release was plainly
-    destroyed: linkage and every other comparison by record would then be meaningless.
+    destroyed: linkage and every other comparison by record would then be meaningless. By the key, a record that whoever
+    made the release removed has the row -1.
     """
     if key is not None and row_map is not None:
         raise InputError("give either a key or a row map, not both")
@@ -115,7 +117,38 @@ def align(
     return np.arange(original.frame.height), "position"
 
 
+def leave_out(
+    original: Dataset, data: Any, rows: NDArray[np.int64], suppressed: NDArray[np.bool_] | None = None
+) -> tuple[Dataset, NDArray[np.int64]]:
+    """The records that have a row in the release, and their places among all; a note says how many have none.
+
+    Parameters
+    ----------
+    original : Dataset
+        All records.
+    data : path or frame
+        What they came in as.
+    rows : array of int
+        The row of each record, -1 where it was removed.
+    suppressed : array of bool, optional
+        The rows of the release that tell nothing, to be left out as well.
+    """
+    removed = rows < 0
+    hidden = np.zeros(len(rows), np.bool_) if suppressed is None else suppressed[rows] & ~removed
+    kept = ~removed & ~hidden
+    if kept.all():
+        return original, np.arange(len(rows))
+    notes = []
+    if removed.any():
+        number = f"{int(removed.sum()):,} of the {len(rows):,} records"
+        notes.append(f"{number} of {original.name} are not in the release given and left out")
+    if hidden.any():
+        notes.append(f"{count(int(hidden.sum()), 'record')} suppressed in the release given (*) left out")
+    return accept_part(original, data, kept, notes), np.flatnonzero(kept)
+
+
 def _by_key(original: Dataset, release: Dataset, key: str) -> NDArray[np.int64]:
+    """The row of each record, -1 for those that were removed."""
     sides = []
     for dataset in (original, release):
         if key not in dataset.frame.columns:
@@ -131,18 +164,18 @@ def _by_key(original: Dataset, release: Dataset, key: str) -> NDArray[np.int64]:
     left = pl.DataFrame({"key": sides[0]})
     right = pl.DataFrame({"key": sides[1], "row": np.arange(len(sides[1]))})
     rows = left.join(right, on="key", how="left", maintain_order="left")["row"]
-    if rows.null_count():
-        first = int(rows.is_null().arg_max() or 0)
+    found = len(rows) - rows.null_count()
+    if not found:
         raise InputError(
-            f"{release.name}: {rows.null_count():,} records of {original.name} are not there by the key '{key}', the "
-            f"first at {original.place(first)}; every record must be in both"
+            f"{release.name}: none of its rows has a record in {original.name} by the key '{key}'; it is a release of "
+            "other data, or its key was changed"
         )
-    if len(sides[1]) > len(sides[0]):
+    if len(sides[1]) > found:
         raise InputError(
-            f"{release.name}: {len(sides[1]) - len(sides[0]):,} rows have no record in {original.name} by the key "
-            f"'{key}'"
+            f"{release.name}: {count(len(sides[1]) - found, 'row')} of it "
+            f"{'has' if len(sides[1]) - found == 1 else 'have'} no record in {original.name} by the key '{key}'"
         )
-    return rows.to_numpy().astype(np.int64)
+    return rows.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def _comparable(sides: list[pl.Series]) -> list[pl.Series]:

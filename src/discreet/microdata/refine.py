@@ -103,11 +103,11 @@ def refine(
     """
     import numpy as np
 
-    from discreet.data.dataset import accept, accept_part
+    from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, record_of
     from discreet.data.generalised import find_suppressed
     from discreet.data.groupings import parse_groups
-    from discreet.measures.pair import align
+    from discreet.measures.pair import align, leave_out
     from discreet.microdata.classes import attribute_groups
     from discreet.microdata.households import household_groups, read_households
     from discreet.microdata.options import Settings
@@ -141,10 +141,11 @@ def refine(
     if absent:
         raise InputError(f"{given.name}: there is no column '{absent[0]}'; a release must have all quasi-identifiers")
     rows, _ = align(dataset, given, names, key=key, row_map=row_map)
-    hidden = find_suppressed(given, names)[rows]
-    if hidden.any():
-        dataset, rows = accept_part(dataset, data, ~hidden), rows[~hidden]
-    start = _groups(given, names)[rows]
+    suppressed = find_suppressed(given, names)
+    if suppressed.all():
+        raise InputError(f"{given.name}: all of its records are suppressed; there is nothing to refine")
+    dataset, kept = leave_out(dataset, data, rows, suppressed)
+    start = _groups(given, names)[rows[kept]]
     by_names = declarations.names("by")
     if by_names:  # the same values in two strata are two groups
         strata = _groups(dataset, by_names)

@@ -94,13 +94,15 @@ def _count_categories(
     # The others must be as many as well: if they are too few, the rarest that is shown joins them.
     while shown and 0 < int(counts[0].sum() - counts[0][shown].sum()) < least:
         shown.pop()
+    if not shown and counts[0].sum() < least:
+        return None
     if attribute.kind == "ordinal":
         shown.sort()
     labels, bars = [names[place] for place in shown], [n[shown] for n in counts]
     rest = [int(n.sum() - own.sum()) for n, own in zip(counts, bars, strict=True)]
     if rest[0]:
         labels, bars = [*labels, OTHERS], [np.append(own, other) for own, other in zip(bars, rest, strict=True)]
-    return (labels, bars) if labels else None
+    return labels, bars
 
 
 def _count_between(attribute: Attribute, files: Sequence[Values], least: int) -> tuple[list[str], list[Counts]] | None:

@@ -15,7 +15,7 @@ from discreet.data.dataset import Dataset, accept
 from discreet.data.files import read_recorded, sha256
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
-from discreet.measures.pair import align
+from discreet.measures.pair import align, leave_out
 from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.evidence import evidence as account_of
 from discreet.release.reports.internal import internal_page
@@ -121,12 +121,16 @@ def read_subject(
     promise = Promise.from_dict(known["promise"]) if known.get("promise") else None
     before = None if original is None else accept(original, "the original", **said.reading)
     declared = _declare(released, before, known, promise, said, roles, types)
-    rows = None
+    rows = places = None
     if before is None:
         absent["original"] = "the original was not given (--original)"
     else:
         try:
             rows, _ = align(before, released, declared.names("quasi"), key=key, row_map=row_map)
+            before, places = leave_out(before, original, rows)
+            if len(places) < len(rows):
+                absent["removed"] = before.notes[-1]
+            rows = rows[places]
         except InputError:
             if key is not None or row_map is not None:
                 raise
@@ -140,7 +144,7 @@ def read_subject(
     whole = dict(account or _unknown(record or {}, released)) | ({} if review is None else {"review": review})
     if study is not None:
         whole["alternatives"] = [*whole.get("alternatives", []), *read_study(study)]
-    return Subject(release.name, whole, released, declared, promise, before, rows, absent)
+    return Subject(release.name, whole, released, declared, promise, before, rows, absent, places)
 
 
 def _other_file(release: Path) -> InputError:

@@ -234,7 +234,8 @@ def by_column_facts(subject: Subject, before: Before) -> dict[str, Any]:
 def row_facts(subject: Subject, looked: Look, before: Before) -> dict[str, Any]:
     """The numbers of the records that are unique in the original, and of those that the release leaves below k."""
     k = subject.least if subject.promise is None else subject.promise.k
-    unique, left = np.flatnonzero(before.sizes == 1) + 1, np.flatnonzero(looked.sizes < k) + 1
+    numbers = 1 + (np.arange(len(looked.sizes)) if subject.places is None else subject.places)
+    unique, left = numbers[before.sizes == 1], numbers[looked.sizes < k]
     return {
         "k": k,
         "unique": write_rows(unique[:MOST_ROWS]),
@@ -403,6 +404,7 @@ def describe_absent(subject: Subject) -> list[tuple[str, str]]:
         "original": "Risk before, risk by column, records at risk, overlays and correlations are left out",
         "rows": "Risk before, risk by column, records at risk, overlays and correlations are left out",
         "evidence": "Loss, linkage, the search and how to repeat it are left out",
+        "removed": "Records that the release does not have are left out of every comparison",
         "record": "The promise, its verification and the digest are left out; the class sizes were counted",
     }
     return [(parts[what], why) for what, why in subject.absent.items()]

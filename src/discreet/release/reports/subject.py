@@ -60,7 +60,9 @@ class Subject:
     rows : array of int, optional
         For each record of the original the row of the release that was made from it.
     absent : mapping of str to str
-        What is not at hand (original, rows, evidence, record) → why, and what to do.
+        What is not at hand (original, rows, evidence, record, removed records) → why, and what to do.
+    places : array of int, optional
+        Where each record of the original stands in its file, where some were left out because the release lacks them.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Subject:
     original: Dataset | None = None
     rows: NDArray[np.int64] | None = None
     absent: Mapping[str, str] = field(default_factory=dict)
+    places: NDArray[np.int64] | None = None
 
     @property
     def records(self) -> int:
