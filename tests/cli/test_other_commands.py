@@ -66,6 +66,15 @@ def test_what_cannot_be_verified_is_an_error(
     assert said in result.err
 
 
+def test_the_record_beside_a_release_is_what_is_checked(command: Command, tmp_path: Path) -> None:
+    data, release = tmp_path / "file.csv", tmp_path / "release.csv"
+    data.write_text("a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(12)))
+    assert command("protect", data, "--quasi", "a", "--confidential", "b", "--k", 3, "-o", release).status == 0
+    assert command("verify", release).status == 0
+    release.write_text(release.read_text().replace("\n", "\n99,1\n", 1))
+    assert command("verify", release).status == 1
+
+
 def test_a_grouping_file(command: Command, tmp_path: Path) -> None:
     data, grouping = tmp_path / "file.csv", tmp_path / "grouping.toml"
     data.write_text("a,b,c\n1,1,x\n1,2,x\n2,1,x\n2,2,x\n")

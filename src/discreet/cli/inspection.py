@@ -204,8 +204,8 @@ def verify(
     release
         The released file, or a folder of its parts.
     promise
-        The promise to check: the OUTPUT.release.json that was written beside the release; of a folder its release.json
-        by default.
+        The promise to check: the OUTPUT.release.json that was written beside the release, by default; of a folder its
+        release.json.
     grouping
         Instead of quasi: groups of quasi-identifiers, each of which must keep the promise on its own, as 'a,b;c' or in
         a TOML file with groups = [["a", "b"], ["c"]].

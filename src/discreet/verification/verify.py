@@ -53,7 +53,7 @@ def verify(
     release : path or frame
         The released file, a folder of its parts, or a pandas, polars or Arrow frame.
     promise : path, mapping or Promise, optional
-        The promise to check: the `.release.json` that was written beside the release. A folder has its own.
+        The promise to check: the `.release.json` of the release. By default the one beside it; a folder has its own.
     quasi : list of str, optional
         Without a promise: the quasi-identifiers.
     k : int, optional
@@ -108,6 +108,8 @@ def verify(
 
     memory = None if memory is None else parse_size(memory)
     further, kinds = sort_keywords(verify, keywords, PromiseKeywords, KindKeywords)
+    if promise is None and all(one is None for one in (quasi, k, grouping, *further.values())):
+        promise = _find_record(release)
     record = _table_record(promise)
     if record is not None:
         from discreet.verification.outside import check_publication
@@ -221,6 +223,14 @@ def _persons(dataset: Dataset, promise: Promise, original: Any, row_map: Any) ->
     return read_persons(given, promise.person)[np.argsort(rows)]
 
 
+def _find_record(release: Any) -> Path | None:
+    """The record that stands beside a released file."""
+    if not isinstance(release, str | Path) or Path(release).is_dir():
+        return None
+    beside = Path(f"{release}.release.json")
+    return beside if beside.is_file() else None
+
+
 def _table_record(promise: Any) -> Mapping[str, Any] | None:
     """The record of a published table, if that is what is to be checked."""
     if not isinstance(promise, str | Path | Mapping):
@@ -257,7 +267,7 @@ def _promise(
         promised = Promise.from_dict(inner if isinstance(inner, Mapping) else {})
         return promised, output if isinstance(output, Mapping) else None
     if k is None:
-        raise InputError("say what to check: a promise, or quasi and k")
+        raise InputError("say what to check: a promise, or quasi and k; there is no .release.json beside the release")
     if (quasi is None) == (grouping is None):
         raise InputError("give the quasi-identifiers either as quasi or as a grouping")
     groups = [as_names("quasi", quasi)] if grouping is None else list_groups(grouping)
