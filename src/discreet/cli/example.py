@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from discreet.cli.printing import tell
+from discreet.cli.progress import Reporter
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def example(
     force
         Replace files that exist already.
     """
-    from discreet.cli.progress import Reporter
     from discreet.examples import make
 
     if name == "tables":
@@ -74,7 +74,6 @@ def example(
 
 def _write_tables(folder: Path, kind: str, sensitive: float, zeros: float, seed: int, force: bool) -> int:
     """Write the contributions to a table, its hierarchies, and the table with its unsafe cells in two formats."""
-    from discreet.cli.progress import Reporter
     from discreet.data.checks import writing
     from discreet.examples import contributors
     from discreet.release.atomic import AtomicFiles

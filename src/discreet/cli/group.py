@@ -26,6 +26,7 @@ from discreet.cli.options import (
     read_whole_numbers,
 )
 from discreet.cli.printing import show_json, tell
+from discreet.cli.progress import Reporter
 from discreet.errors import InputError
 from discreet.grouping.group import MEGABYTES
 from discreet.grouping.group import group as verb
@@ -94,7 +95,6 @@ def group(
     operators
         Also write what each operator did in each generation: as data (.csv, .parquet) or drawn (.html, .svg, .png).
     """
-    from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, sha256
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.charts import FORMATS, check_picture

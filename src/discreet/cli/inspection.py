@@ -29,6 +29,7 @@ from discreet.cli.options import (
     documented_by,
 )
 from discreet.cli.printing import show, show_json, tell
+from discreet.cli.progress import Reporter
 from discreet.measures.inspect import inspect as inspect_verb
 from discreet.measures.measure import measure as measure_verb
 from discreet.verification.verify import verify as verify_verb
@@ -68,7 +69,6 @@ def inspect(
     json
         Print what was found as JSON instead.
     """
-    from discreet.cli.progress import Reporter
     from discreet.release.atomic import AtomicFiles, spare
 
     files = [] if toml is None else [toml]
@@ -129,7 +129,6 @@ def measure(
     json
         Print the measures as JSON to standard output.
     """
-    from discreet.cli.progress import Reporter
     from discreet.data.files import check_writable_format, read_recorded, record_of, write
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.evidence import evidence_of_measures
@@ -212,7 +211,6 @@ def verify(
     json
         Print promise and verdict as JSON to standard output.
     """
-    from discreet.cli.progress import Reporter
     from discreet.data.databases.address import is_address
 
     with Reporter(quiet=quiet) as report:

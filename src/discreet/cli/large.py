@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.printing import show_json, tell
+from discreet.cli.progress import Reporter
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ def publish_large(
     console: Console,
 ) -> int:
     """Protect data in parts; what only a file in memory can have is refused."""
-    from discreet.cli.progress import Reporter
     from discreet.microdata.protect_large import protect_large
 
     others = ("grouping", "labels", "target", "bound", "measures", "split_households", "sampling_weight", "order")
@@ -64,7 +64,6 @@ def suppress_tables(
     console: Console,
 ) -> int:
     """Suppress cells in all tables of a folder; what is of one table only is refused."""
-    from discreet.cli.progress import Reporter
     from discreet.errors import PARTIAL
     from discreet.tables.suppress_folder import suppress_folder
 

@@ -7,9 +7,6 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
 from discreet.cli.printing import tell
 from discreet.listening import announce_stage
 
@@ -53,6 +50,8 @@ class Reporter:
                 tell("compiling kernels for this machine (once) …")
 
     def _appear(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         with self._lock:
             if self._over:

@@ -33,12 +33,12 @@ from discreet.cli.options import (
     documented_by,
 )
 from discreet.cli.printing import show, show_json, tell
+from discreet.cli.progress import Reporter
 from discreet.microdata.protect import plan
 from discreet.microdata.protect import protect as protect_verb
 from discreet.microdata.refine import refine as refine_verb
 
 if TYPE_CHECKING:
-    from discreet.cli.progress import Reporter
     from discreet.release.release import Release
 
 
@@ -152,8 +152,6 @@ def protect(
         "reports": reports,
     }
     if dry_run:
-        from discreet.cli.progress import Reporter
-
         _refuse_early(output, read, console=console, **beside)
         with Reporter(quiet=console.quiet) as report:
             found = plan(reading.read(data, config=search.config), progress=report, **given)
@@ -243,8 +241,6 @@ def _publish(
     console: Console,
 ) -> int:
     """Make a release and write it; what would fail at the end is refused before the work begins."""
-    from discreet.cli.progress import Reporter
-
     beside: dict[str, Any] = {"row_map": row_map, "evidence": evidence}
     _refuse_early(output, read, folder=folder, order=order, reports=reports, console=console, **beside)
     beside |= {"files": folder, **vars(reports)}

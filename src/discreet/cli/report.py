@@ -15,6 +15,7 @@ from discreet.cli.options import (
     documented_by,
 )
 from discreet.cli.printing import show, show_json
+from discreet.cli.progress import Reporter
 from discreet.release.reports.report import report as report_verb
 
 
@@ -51,7 +52,6 @@ def report(
     json
         Print the names of the files as JSON.
     """
-    from discreet.cli.progress import Reporter
     from discreet.release.reports.files import check_free, is_table, report_files
 
     files = report_files(release if output is None else output)

@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from discreet.cli.options import DETECT, STUDY_COLUMNS, Params, Reading, StudyColumns, write_options
 from discreet.cli.printing import show, tell
+from discreet.cli.progress import Reporter
 from discreet.cli.tradeoff import tradeoff
 from discreet.errors import INTERRUPTED, InputError
 
@@ -73,7 +74,6 @@ def compare(
     quiet
         Print nothing but errors.
     """
-    from discreet.cli.progress import Reporter
     from discreet.experiments.compare import check
     from discreet.experiments.compare import compare as verb
     from discreet.experiments.page import Made
@@ -226,7 +226,6 @@ def sensitivity(
     quiet
         Print nothing but errors.
     """
-    from discreet.cli.progress import Reporter
     from discreet.experiments.page import Made
     from discreet.experiments.records import records
     from discreet.experiments.sensitivity import parse
@@ -330,7 +329,6 @@ def reproduce(
     quiet
         Print nothing but errors.
     """
-    from discreet.cli.progress import Reporter
     from discreet.experiments.papers import find
     from discreet.experiments.papers.paper import Budget
     from discreet.experiments.statistics import need

@@ -23,6 +23,7 @@ from discreet.cli.options import (
     given_only,
 )
 from discreet.cli.printing import show, show_json, tell
+from discreet.cli.progress import Reporter
 from discreet.errors import PARTIAL, InputError
 from discreet.tables.suppress import suppress as suppress_verb
 from discreet.text import count
@@ -88,7 +89,6 @@ def suppress(
     params
         A parameter of the method, as most=4.
     """
-    from discreet.cli.progress import Reporter
     from discreet.release.atomic import AtomicFiles, spare
     from discreet.release.suppressed import table_files
 
@@ -178,7 +178,6 @@ def audit(
     json
         Print the verdict as JSON to standard output.
     """
-    from discreet.cli.progress import Reporter
     from discreet.release.atomic import AtomicFiles, write_contents
     from discreet.release.evidence import evidence_of_audit
 

@@ -11,6 +11,7 @@ from cyclopts import Parameter, Token
 
 from discreet.cli.options import DETECT, Columns, Options, Pair, Reading, documented_by, given_only, option, split
 from discreet.cli.printing import show, tell
+from discreet.cli.progress import Reporter
 from discreet.errors import InputError
 from discreet.tables.primary import primary as primary_verb
 from discreet.tables.tabulate import link as link_verb
@@ -86,7 +87,6 @@ def tabulate(
         of cells, in which the margins that they share are the same cells. Without it there is one table of all
         dimensions.
     """
-    from discreet.cli.progress import Reporter
     from discreet.release.atomic import write_table
 
     refuse_early(output, force=force)
@@ -191,7 +191,6 @@ def primary(
         A file of cells named one by one, with a column for each dimension (or cell, its number) and, if wanted, status
         (u unsafe, s safe, z not to be suppressed), lpl and upl; or τ-ARGUS's a-priori file (.hst).
     """
-    from discreet.cli.progress import Reporter
     from discreet.release.atomic import write_table
 
     refuse_early(output, force=force)
@@ -247,7 +246,6 @@ def link(
     output
         The linked tables as one system of cells: .parquet, .csv or .jj. It is internal.
     """
-    from discreet.cli.progress import Reporter
     from discreet.release.atomic import write_table
 
     refuse_early(output, force=force)

@@ -20,6 +20,7 @@ from discreet.cli.options import (
     write_options,
 )
 from discreet.cli.printing import show, tell
+from discreet.cli.progress import Reporter
 from discreet.columns import ColumnKeywords, takes
 from discreet.errors import INTERRUPTED
 
@@ -96,7 +97,6 @@ def tradeoff(
     force
         Replace results that exist already; runs are kept and not done again.
     """
-    from discreet.cli.progress import Reporter
     from discreet.configuration import load
     from discreet.experiments.page import Made
     from discreet.experiments.study_pages import tradeoff_page

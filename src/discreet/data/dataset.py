@@ -24,6 +24,7 @@ from discreet.data.files.arrow import find_dictionaries, to_frame
 from discreet.data.files.source import Source
 from discreet.data.memory import LARGE
 from discreet.errors import InputError, one_of
+from discreet.extras import pd
 from discreet.text import count
 
 # Column → (kind, order, why it is taken so).
@@ -245,8 +246,6 @@ def to_polars(outside: nw.DataFrame[Any]) -> tuple[pl.DataFrame, tuple[str, ...]
 
 
 def _column(name: str, series: Any) -> pl.Series:
-    import pandas as pd
-
     # Intervals, as pandas.cut makes them, and periods are categories by their text.
     if isinstance(series.dtype, pd.CategoricalDtype) and _has_texts_only(series.cat.categories.dtype):
         series = series.cat.rename_categories([str(category) for category in series.cat.categories])
@@ -271,8 +270,6 @@ def hints_of(data: Any) -> Hints:
     library = type(data).__module__.split(".")[0]
     found: list[tuple[str, bool, list[Any]]] = []
     if library == "pandas":
-        import pandas as pd
-
         for name, dtype in data.dtypes.items():
             if isinstance(dtype, pd.CategoricalDtype):
                 found.append((str(name), bool(dtype.ordered), list(dtype.categories)))
@@ -315,8 +312,6 @@ def restorer(data: Any, schema: pl.Schema) -> Restore:
 def _as_pandas(
     original: Any, schema: pl.Schema, released: pl.DataFrame, untouched: Collection[str], new: Collection[str]
 ) -> Any:
-    import pandas as pd
-
     columns = {}
     for name in released.columns:
         if name in untouched:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet.extras import alt
 from discreet.release.charts import BLUE, GREY, INK, hues, inline, styled
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from discreet.release.charts import Chart
 
 CELL = 24
@@ -41,8 +40,6 @@ def heat_map(
     bent : bool
         Whether the colours follow the logarithm, where a few means are far above the others.
     """
-    import altair as alt
-
     cells = frame.group_by(x, y).agg(pl.col(value).mean().alias("mean"), pl.len().alias("runs")).sort(y, x)
     across, down = (cells[name].unique().sort().to_list() for name in (x, y))
     least = cells.filter(pl.col("mean") <= pl.col("mean").min() + EQUAL * pl.col("mean").min().abs())
@@ -65,8 +62,6 @@ def heat_map(
 
 def side_by_side(charts: Sequence[Any], *, title: str, subtitle: str = "") -> Chart:
     """Several charts as one, each with its own scales."""
-    import altair as alt
-
     together: Any = alt.concat(*charts, columns=2, spacing=28).resolve_scale(color="independent")
     dressed: Chart = styled(together.properties(title=_title(title, subtitle)))
     return dressed
@@ -76,8 +71,6 @@ def lines(
     frame: pl.DataFrame, x: str, y: str, kind: str, *, title: str, subtitle: str = "", unit: str | None = None
 ) -> Chart:
     """The median of a value along another, a line per kind, with the middle half of the runs round it."""
-    import altair as alt
-
     base = alt.Chart(inline(frame.select(x, y, kind))).encode(x=alt.X(f"{x}:Q", title=x), color=_hue(frame, kind))
     band = base.mark_errorband(extent="iqr", opacity=0.18).encode(y=alt.Y(f"{y}:Q", title=unit or y))
     line = base.mark_line(point=True).encode(y=alt.Y(f"median({y}):Q", title=unit or y, scale=alt.Scale(zero=False)))
@@ -88,8 +81,6 @@ def bars(
     frame: pl.DataFrame, category: str, value: str, *, title: str, subtitle: str = "", unit: str | None = None
 ) -> Chart:
     """The median of a value in each category as a bar, and the middle half of the runs as a line on it."""
-    import altair as alt
-
     order = frame.select(pl.col(category).unique(maintain_order=True))[category].to_list()
     base = alt.Chart(inline(frame.select(category, value))).encode(y=alt.Y(f"{category}:O", title=category, sort=order))
     bar = base.mark_bar(color=BLUE, height={"band": 0.65}).encode(x=alt.X(f"median({value}):Q", title=unit or value))
@@ -103,8 +94,6 @@ def bars(
 
 def gap_curves(table: pl.DataFrame) -> Chart:
     """How far methods are above the best over time: a line per method, with the middle half of its runs round it."""
-    import altair as alt
-
     names = table["method"].unique(maintain_order=True).to_list()
     colour = alt.Color("method:N", title=None, scale=hues(names), legend=alt.Legend(symbolOpacity=1))
     x = alt.X(
@@ -135,8 +124,6 @@ def critical_difference(ranks: pl.DataFrame, difference: float, *, title: str, s
     title, subtitle : str
         Title of the chart.
     """
-    import altair as alt
-
     rows = ranks.select("method", "rank").to_dicts()
     names = [row["method"] for row in rows]
     low, high = math.floor(rows[0]["rank"]), math.ceil(rows[-1]["rank"])
@@ -167,8 +154,6 @@ def loss_and_risk(frame: pl.DataFrame, risk: str) -> Chart:
     risk : str
         The column of the risk.
     """
-    import altair as alt
-
     base = alt.Chart(inline(frame.select("k", "method", "il", risk))).encode(
         x=alt.X("il:Q", title="loss: IL, %"),
         y=alt.Y(f"{risk}:Q", title=f"risk: {risk.upper()}, %", scale=alt.Scale(zero=False)),
@@ -194,12 +179,8 @@ def _alike(rows: Sequence[dict[str, Any]], difference: float) -> list[tuple[floa
 
 
 def _hue(frame: pl.DataFrame, kind: str) -> alt.Color:
-    import altair as alt
-
     return alt.Color(f"{kind}:N", title=None, scale=hues(frame[kind].unique(maintain_order=True).to_list()))
 
 
 def _title(title: str, subtitle: str) -> alt.Title:
-    import altair as alt
-
     return alt.Title(title, subtitle=subtitle) if subtitle else alt.Title(title)

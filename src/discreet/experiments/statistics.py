@@ -21,6 +21,7 @@ import polars as pl
 from scipy import stats
 
 from discreet.errors import InputError
+from discreet.extras import anovas, formula, multitest, pd, posthocs
 
 ALPHA = 0.05
 # A response that varies less than this, relative to its size, varies by rounding alone.
@@ -97,21 +98,17 @@ def _fit(
     frame: pl.DataFrame, values: Any, factors: Sequence[str]
 ) -> tuple[dict[str, tuple[float, float, float, float]], float]:
     """Sum of squares, degrees of freedom, F and p of each factor, and the mean square of the rest."""
-    import pandas as pd
-    from statsmodels.formula.api import ols
-    from statsmodels.stats.anova import anova_lm
-
     # Names of parameters can be words of the formula language; numbers are not.
     codes = {f"x{i}": frame[factor].cast(str).to_list() for i, factor in enumerate(factors)}
-    model = ols("y ~ " + " + ".join(f"C({code})" for code in codes), pd.DataFrame({"y": values, **codes})).fit()
+    model = formula.ols("y ~ " + " + ".join(f"C({code})" for code in codes), pd.DataFrame({"y": values, **codes})).fit()
     error = float(model.mse_resid)
     if error <= (ROUNDING * max(1.0, float(abs(values).max()))) ** 2:  # no chance at all: what differs, differs
-        table = anova_lm(model, typ=1)
+        table = anovas.anova_lm(model, typ=1)
         return {
             factor: (squares, freedom, math.inf, 0.0) if squares > ROUNDING else (squares, freedom, math.nan, 1.0)
             for factor, squares, freedom in zip(factors, table["sum_sq"], table["df"], strict=False)
         }, error
-    table = anova_lm(model, typ=2)
+    table = anovas.anova_lm(model, typ=2)
     columns = (table[name].tolist() for name in ("sum_sq", "df", "F", "PR(>F)"))
     return dict(zip(factors, zip(*columns, strict=True), strict=False)), error
 
@@ -228,8 +225,6 @@ def compare(frame: pl.DataFrame, *, method: str, case: str, value: str, alpha: f
         Level of the critical difference.
     """
     need()
-    import scikit_posthocs
-
     wide = frame.pivot(method, index=case, values=value, aggregate_function="median").sort(case)
     names = [name for name in wide.columns if name != case]
     if wide.select(pl.sum_horizontal(pl.all().null_count())).item():
@@ -242,7 +237,7 @@ def compare(frame: pl.DataFrame, *, method: str, case: str, value: str, alpha: f
     ranks = stats.rankdata(matrix, axis=1).mean(axis=0)
     same = bool((matrix == matrix[:, :1]).all())
     statistic, p = (0.0, 1.0) if same else stats.friedmanchisquare(*matrix.T)
-    nemenyi = scikit_posthocs.posthoc_nemenyi_friedman(matrix).to_numpy()
+    nemenyi = posthocs.posthoc_nemenyi_friedman(matrix).to_numpy()
     count = len(names)
     rows = []
     for i in range(count):
@@ -275,6 +270,4 @@ def compare(frame: pl.DataFrame, *, method: str, case: str, value: str, alpha: f
 
 def holm(p: list[float]) -> list[float]:
     """Correct p-values for their number, by Holm's step-down procedure."""
-    from statsmodels.stats.multitest import multipletests
-
-    return [float(value) for value in multipletests(p, method="holm")[1]]
+    return [float(value) for value in multitest.multipletests(p, method="holm")[1]]

@@ -9,11 +9,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from discreet.extras import alt
 from discreet.release.charts import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, label_places, styled
 
 if TYPE_CHECKING:
-    import altair as alt
-
     Record = Mapping[str, Any]
 
 PANEL = (118, 84)
@@ -31,8 +30,6 @@ def operators_chart(records: Sequence[Record]) -> alt.VConcatChart:
         One for each operator and generation: `generation`, `operator`, `born`, `unused` in percent, `lifetime`,
         `improved`, `worsened`, and `efficiency`, `best` and `worst` in percent. What is not known is None.
     """
-    import altair as alt
-
     rows = [{name: _finite(value) for name, value in record.items()} for record in records if record["born"]]
     operators = list(dict.fromkeys(row["operator"] for row in rows))
     shares = [row | {name: 100.0 * row[name] / row["born"] for name in ("improved", "worsened")} for row in rows]
@@ -69,8 +66,6 @@ def operators_chart(records: Sequence[Record]) -> alt.VConcatChart:
 
 def _panel(lines: Sequence[Record], title: str, *, bent: bool = False) -> list[alt.Chart]:
     """The lines of one measure, thin by generation and thick smoothed."""
-    import altair as alt
-
     kinds = {line["kind"]: line["colour"] for line in lines}
     legend = alt.Legend(title=None, symbolOpacity=1, symbolStrokeWidth=2) if len(kinds) > 1 else None
     hues = alt.Scale(domain=list(kinds), range=list(kinds.values()))
@@ -124,8 +119,6 @@ def front_chart(
     chosen : dict
         The grouping that was chosen, like a point.
     """
-    import altair as alt
-
     front = [_row(point) for point in sorted(points, key=lambda point: (point["il"], -point["dr"]))]
     others = _merge_equals(rivals or {})
     ring = [] if chosen is None else [_row(chosen) | {"name": "chosen", "chosen": True}]

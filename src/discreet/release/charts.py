@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from discreet.errors import InputError
+from discreet.extras import alt, vl_convert
 from discreet.release.atomic import AtomicFiles
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
 
     AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
@@ -134,8 +134,6 @@ def _pen() -> ThreadPoolExecutor:
 
 
 def _render(plain: dict[str, Any], name: str) -> str:
-    import vl_convert
-
     def trim(tag: re.Match[str]) -> str:
         if _OUTLINE.fullmatch(tag[0]):
             return ""
@@ -147,9 +145,7 @@ def _render(plain: dict[str, Any], name: str) -> str:
 
 def warm_up() -> None:
     """Load the libraries that draw, which takes a moment, while something else is done."""
-    import altair  # noqa: F401
-    import vl_convert
-
+    _ = alt.Chart
     vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "bar"})
 
 
@@ -198,15 +194,11 @@ def styled(chart: AnyChart) -> AnyChart:
 
 def hues(kinds: Sequence[str]) -> alt.Scale:
     """A colour for each of some kinds, in their order."""
-    import altair as alt
-
     return alt.Scale(domain=list(kinds), range=[HUES[i % len(HUES)] for i in range(len(kinds))])
 
 
 def inline(frame: pl.DataFrame) -> alt.InlineData:
     """The rows of a frame as the data of a chart."""
-    import altair as alt
-
     return alt.InlineData(values=frame.to_dicts())
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import DiscreetError, InputError, one_of
+from discreet.executors import open_pool
+from discreet.release.atomic import make_folder
+from discreet.running import count_processors
+from discreet.tables.suppress import suppress
 from discreet.text import silent
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 SUFFIXES = (".parquet", ".jj", ".tab", ".csv")
 FORMATS = (".csv", ".parquet", ".xlsx")
@@ -65,10 +67,6 @@ def suppress_folder(
     >>> import discreet
     >>> discreet.suppress_folder("tables/", "releases", steps=10)  # doctest: +SKIP
     """
-    from discreet.errors import one_of
-    from discreet.executors import open_pool
-    from discreet.release.atomic import make_folder
-    from discreet.running import count_processors
 
     one_of("format", format, FORMATS)
     source, target = Path(data), Path(output)
@@ -96,8 +94,6 @@ def suppress_folder(
 
 def _suppress_one(table: str, output: str, keywords: Mapping[str, Any], force: bool) -> str:
     """Protect one table; a table that is refused does not keep the others from their release."""
-    from discreet.errors import DiscreetError
-    from discreet.tables.suppress import suppress
 
     try:
         release = suppress(Path(table), **{"threads": 1, **keywords})

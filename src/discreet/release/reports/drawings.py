@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from discreet.extras import alt
 from discreet.release.charts import BLUE, GREY, INK, VERMILION, Drawing, label_places, svg
 from discreet.release.reports.distributions import Distribution, shorten
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # Pixels: width of a small and of a wide chart with its labels, height of a bar with its gap, and squares of a matrix.
 SMALL, WIDE, BAR = 425, 890, 22
@@ -78,8 +76,6 @@ def _describe_size(width: int, rows: float) -> dict[str, Any]:
 
 def pairs(name: str, rows: Sequence[tuple[str, float, float]], kinds: tuple[str, str], title: str) -> Drawing:
     """Two bars for each label, side by side."""
-    import altair as alt
-
     labels = [label for label, _, _ in rows]
     values = [
         {"label": label, "kind": kind, "share": share}
@@ -105,8 +101,6 @@ def pairs(name: str, rows: Sequence[tuple[str, float, float]], kinds: tuple[str,
 
 def matrix(name: str, names: Sequence[str], correlations: Sequence[Sequence[float | None]]) -> Drawing:
     """Correlations as squares: the stronger the fuller, those below 0 in another colour."""
-    import altair as alt
-
     short = shorten(names, LONGEST_NAME)
     rows = [
         {"row": short[i], "column": short[j], "strength": abs(value), "sign": "above 0" if value >= 0 else "below 0",
@@ -138,8 +132,6 @@ def matrix(name: str, names: Sequence[str], correlations: Sequence[Sequence[floa
 
 def course(name: str, points: Sequence[tuple[float, float]], *, x: str, y: str) -> Drawing:
     """A cost that falls in steps."""
-    import altair as alt
-
     rows = [{"x": at, "y": cost} for at, cost in points]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
@@ -155,8 +147,6 @@ def course(name: str, points: Sequence[tuple[float, float]], *, x: str, y: str) 
 
 def points(name: str, rows: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> Drawing:
     """Loss against risk of what was tried; the release stands out."""
-    import altair as alt
-
     every = [*rows, own]
     width, height = WIDE - 80, 280
     (left, right), (low, high) = (_pad([float(row[axis]) for row in every]) for axis in ("il", "dld"))
@@ -184,28 +174,20 @@ def _point(row: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _labels(labels: Sequence[str]) -> alt.Y:
-    import altair as alt
-
     axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=180, labelPadding=6)
     return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
 
 
 def _shares(title: str, most: float | None = None) -> alt.X:
-    import altair as alt
-
     scale = alt.Scale(domainMin=0) if most is None else alt.Scale(domain=[0, most])
     return alt.X("share:Q", title=title, scale=scale, axis=alt.Axis(tickCount=4, domain=False, ticks=False), stack=None)
 
 
 def _legend() -> alt.Legend:
-    import altair as alt
-
     return alt.Legend(**LEGEND)
 
 
 def _draw(chart: alt.Chart | alt.LayerChart | alt.FacetChart, name: str, width: int, rows: float) -> Drawing:
-    import altair as alt
-
     sized: Any = chart.properties(width=width, height=max(int(rows * BAR), BAR), autosize=alt.AutoSizeParams(**FIT))
     return svg(sized, name)
 

@@ -15,6 +15,7 @@ import numpy as np
 from discreet.attack.levels import PROTECTED, UNJUDGED
 from discreet.data.checks import itemize
 from discreet.data.toml import write_value
+from discreet.extras import alt
 from discreet.release.charts import BLUE, GREY, VERMILION, svg
 from discreet.release.reports.internal import sign_off_facts, trace_figure
 from discreet.release.reports.pages import Figure, Grid, Page, Section
@@ -139,8 +140,6 @@ def _times(part: float | None) -> str:
 def _reach_figure(
     said: Sequence[tuple[int, float | None, float | None, float | None]], names: dict[int, str]
 ) -> Figure:
-    import altair as alt
-
     rows: list[dict[str, Any]] = []
     for cell, below, above, width in said:
         # Where only the range counts, it is drawn as one bar to the right.

@@ -16,6 +16,7 @@ from discreet.experiments.papers.paper import Budget
 from discreet.experiments.records import literature, standardise
 from discreet.experiments.runs import Flat
 from discreet.experiments.sensitivity import Sensitivity, run_method, sensitivity
+from discreet.extras import alt
 from discreet.kernels.partitions.groups import within_sse
 from discreet.methods import make
 from discreet.microdata.method import Points, Run, begin
@@ -74,8 +75,6 @@ def time_method(method: str, budget: Budget) -> dict[str, Any]:
 
 def histogram(runs: pl.DataFrame) -> Chart:
     """How many runs found their best chromosome in which generations."""
-    import altair as alt
-
     places = pl.col("converged") // BIN * BIN
     counts = runs.group_by(places.alias("from")).agg(pl.len().alias("runs")).sort("from")
     counts = counts.with_columns((pl.col("from") + BIN).alias("to"), pl.lit(0.8).alias("base"))

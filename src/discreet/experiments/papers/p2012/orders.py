@@ -27,6 +27,7 @@ from discreet.experiments.papers.p2012.runs import (
 )
 from discreet.experiments.papers.paper import Budget, compare_figures
 from discreet.experiments.statistics import ALPHA, Comparison, compare
+from discreet.extras import alt
 from discreet.release.charts import hues, inline, styled
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 def points(frame: pl.DataFrame, x: str, y: str, kind: str, *, title: str, names: tuple[str, str]) -> Chart:
     """A point per run, both scales by logarithm; `names` are those of the axes."""
-    import altair as alt
-
     chart: alt.Chart = (
         _base(frame.select(x, y, kind), kind)
         .mark_point(filled=True, size=70, opacity=0.75)
@@ -50,8 +49,6 @@ def points(frame: pl.DataFrame, x: str, y: str, kind: str, *, title: str, names:
 
 def falls(frame: pl.DataFrame, x: str, y: str, kind: str, *, title: str, names: tuple[str, str]) -> Chart:
     """The cost of the best so far, as steps."""
-    import altair as alt
-
     chart: alt.Chart = (
         _base(frame.select(x, y, kind), kind)
         .mark_line(interpolate="step-after", point=alt.OverlayMarkDef(size=25))
@@ -64,8 +61,6 @@ def falls(frame: pl.DataFrame, x: str, y: str, kind: str, *, title: str, names: 
 
 
 def _base(frame: pl.DataFrame, kind: str) -> Any:
-    import altair as alt
-
     scale = hues(frame[kind].unique(maintain_order=True).to_list())
     return alt.Chart(inline(frame)).encode(color=alt.Color(f"{kind}:N", title=None, scale=scale))
 

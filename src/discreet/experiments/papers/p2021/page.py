@@ -18,13 +18,12 @@ from discreet.experiments.page import Block, Picture, Section, Table, Text
 from discreet.experiments.papers.paper import Budget, Paper, compare_figures
 from discreet.experiments.records import literature, standardise
 from discreet.experiments.runs import Flat
+from discreet.extras import alt
 from discreet.methods import make
 from discreet.microdata.method import Labels, Run, begin
 from discreet.release.charts import INK, hues, inline
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from discreet.release.charts import Chart
 
 
@@ -141,8 +140,6 @@ def tradeoff(frame: pl.DataFrame, loss: str, risk: str, *, title: str) -> alt.La
     title : str
         Title of the chart.
     """
-    import altair as alt
-
     names = frame["method"].unique(maintain_order=True).to_list()
     base = alt.Chart(inline(frame.select("method", "k", loss, risk))).encode(
         x=alt.X(f"{loss}:Q", title=f"{loss.upper()} %", scale=alt.Scale(zero=False, padding=18)),
