@@ -30,6 +30,7 @@ from discreet.text import count
 from discreet.verification.audit import audit as audit_verb
 
 if TYPE_CHECKING:
+    from discreet.verification.cell import CellAccount
     from discreet.verification.verdict import Audit
 
 
@@ -152,6 +153,7 @@ def audit(
     previous_release: list[Path] | None = None,
     growth: float | None = None,
     certificate: Path | None = None,
+    cell: str | None = None,
     check: Path | None = None,
     meta: Path | None = None,
     config: Path | None = None,
@@ -173,6 +175,10 @@ def audit(
     certificate
         Also write a certificate, as .json: for each primary cell two tables that prove its interval, which anybody who
         holds the table can check by additions alone. Internal.
+    cell
+        Also tell of one cell, named by its codes in the order of the dimensions, as north,mining, or by its number:
+        value, contributors, rule, what is required, the attacker's interval, and the unsafe cells that rely on it.
+        Internal.
     check
         Instead of an attack: check a certificate that was written before, by additions alone.
     json
@@ -209,13 +215,26 @@ def audit(
         contents = _make_contents(found, table, intervals, certificate)
         read = [path for path in (table, pattern, meta) if path is not None]
         files = write_contents(contents, force=force, read=read) if contents else []
+        account = None if cell is None else _explain(found, cell, singletons=singletons)
     if json:
-        show_json(evidence_of_audit(found, table, pattern))
+        about = {} if account is None else {"cell": account.as_dict()}
+        show_json(evidence_of_audit(found, table, pattern) | about)
     if not quiet or not found:
         (tell if json else show)(found.summary())
+        if account is not None:
+            (tell if json else show)(f"\n{account.summary()}")
         for path in files:
             tell(f"Written     {path} (internal: not for publication)")
     return 0 if found else 1
+
+
+def _explain(found: Audit, name: str, *, singletons: bool) -> CellAccount:
+    """What is told of a cell that was named by its number or its codes."""
+    from discreet.tables.manual import find_cell
+    from discreet.verification.cell import explain_cell
+
+    number = find_cell(found.table, int(name) if name.isdigit() else name.split(","))
+    return explain_cell(found.table, number, strict=found.strict, singletons=singletons)
 
 
 def _check_certificate(

@@ -54,14 +54,14 @@ def read_cells(table: Table, manual: Any) -> NamedCells:
         return _from_frame(table, manual)
     if not isinstance(manual, Iterable):
         raise InputError("manual must be a file, a frame, or a list of cells")
-    rows = [_cell(table, item) for item in manual]
+    rows = [find_cell(table, item) for item in manual]
     empty = np.full(len(rows), np.nan)
     return NamedCells(
         np.array(rows, np.int64), np.full(len(rows), PRIMARY, np.uint8), empty, empty.copy(), empty.copy()
     )
 
 
-def _cell(table: Table, item: Any) -> int:
+def find_cell(table: Table, item: Any) -> int:
     """A cell by its number, or by its codes in the order of the dimensions, or by a mapping of dimensions to codes."""
     if isinstance(item, int | np.integer):
         if not 0 <= item < len(table):
@@ -115,7 +115,7 @@ def _from_frame(table: Table, manual: Any) -> NamedCells:
     cells = []
     for row, item in enumerate(frame.select(needed).iter_rows()):
         try:
-            cells.append(_cell(table, _whole(item[0]) if needed == ["cell"] else item))
+            cells.append(find_cell(table, _whole(item[0]) if needed == ["cell"] else item))
         except UnknownCellError as error:
             raise InputError(f"{dataset.name}, {dataset.place(row)}: {error.fault}") from None
         except (ValueError, TypeError, OverflowError):
@@ -147,7 +147,7 @@ def _from_hst(table: Table, path: Path) -> NamedCells:
     for prior in hst.read(path, table.dimensions):
         where = f"{path.name}, line {prior.line}"
         try:
-            held = said.setdefault(_cell(table, prior.codes), {})
+            held = said.setdefault(find_cell(table, prior.codes), {})
         except UnknownCellError as error:
             raise InputError(f"{where}: {error.fault}") from None
         news: dict[str, float] = {}
