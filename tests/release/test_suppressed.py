@@ -51,7 +51,7 @@ def test_codes_stand_in_the_order_of_their_hierarchy(linked: SuppressedTable) ->
     assert listed == [*ORDER, "coast", "inland"]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".xlsx"])
 def test_linked_tables_are_written_apart_with_one_record(suffix: str, linked: SuppressedTable, tmp_path: Path) -> None:
     files = linked.write(tmp_path / f"out{suffix}", split=True)
     names = {f"out{suffix}", f"out.region-size{suffix}", f"out.region-form{suffix}"}
@@ -84,7 +84,8 @@ def read(path: Path) -> list[tuple[object, ...]]:
         assert sheet is not None
         rows = [tuple(row) for row in sheet.iter_rows(min_row=2, values_only=True)]
     else:
-        frame = pl.read_csv(path, infer_schema=False) if path.suffix == ".csv" else pl.read_parquet(path)
+        read = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".arrow": pl.read_ipc}[path.suffix]
+        frame = read(path)
         rows = frame.drop("suppressed", strict=False).rows()
     return [tuple(map(plain, row)) for row in rows]
 

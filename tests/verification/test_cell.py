@@ -47,7 +47,7 @@ def test_the_interval_and_what_relies_on_a_cell_are_those_of_plain_programs(seed
 
 def _protected(table: discreet.tabular.Table, hidden: np.ndarray, cells: np.ndarray | None = None) -> list[bool]:
     cells = table.primary if cells is None else cells
-    return protected(table, cells, *extremes(table, hidden, cells)).tolist()
+    return [bool(one) for one in protected(table, cells, *extremes(table, hidden, cells))]
 
 
 def test_what_sole_contributors_learn_counts_too() -> None:
@@ -57,11 +57,11 @@ def test_what_sole_contributors_learn_counts_too() -> None:
         "size": ["s", "m", "m", "l", "s", "s", "s", "m", "l", "l", "s", "m", "m", "l", "l"],
         "turnover": [50, 20, 30, 40, 10, 20, 30, 60, 5, 15, 25, 35, 45, 55, 65],
     }
-    table = discreet.primary(discreet.tabulate(pl.DataFrame(data), by=["region", "size"], value="turnover"), threshold=3)
+    table = discreet.primary(
+        discreet.tabulate(pl.DataFrame(data), by=["region", "size"], value="turnover"), threshold=3
+    )
     held = discreet.suppress(table, steps=5).table
-    relied = {
-        cell: explain_cell(held, cell).protects for cell in np.flatnonzero(held.status == SECONDARY).tolist()
-    }
+    relied = {cell: explain_cell(held, cell).protects for cell in np.flatnonzero(held.status == SECONDARY).tolist()}
     assert relied
     outside = {cell: explain_cell(held, cell, singletons=False).protects for cell in relied}
     for cell, names in relied.items():

@@ -103,14 +103,21 @@ def launch(path: Path | str, *more: str) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def page(chromium: Path) -> Iterator[Page]:
-    """A page of a real browser."""
+@pytest.fixture(scope="session")
+def browser(chromium: Path) -> Iterator[Browser]:
+    """A real browser for all tests; each has its own pages and cookies."""
     with launch(chromium) as browser:
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        yield page
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of a real browser."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    yield page
+    context.close()
 
 
 def find_chromium() -> str | None:

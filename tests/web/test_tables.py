@@ -34,7 +34,15 @@ def test_from_microdata_to_a_public_table(tmp_path: Path, start: Callable[..., A
     expect(page.get_by_text("of 113 cells are unsafe")).to_be_visible()
     unsafe = page.locator(".ag-cell.st-1")
     expect(unsafe.first).to_be_visible()
-    page.locator(".ag-row[row-index='2'] .ag-cell[col-id='c2']").click()
+    expect(page.get_by_text("by threshold")).to_be_visible()
+    unsafe.first.click()
+    expect(page.get_by_text("must be possible")).to_be_visible()
+    expect(page.get_by_role("row", name="an attacker knows")).to_contain_text(" to ")
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    place = page.locator(".ag-row[row-index='2'] .ag-cell[col-id='c2']")
+    place.focus()
+    page.keyboard.press("Enter")  # as good as a click
     expect(page.get_by_text("contributors", exact=True)).to_be_visible()
     choose(page, "Mark", "frozen: must be published")
     page.get_by_role("button", name="Mark it").click()
@@ -57,11 +65,17 @@ def test_from_microdata_to_a_public_table(tmp_path: Path, start: Callable[..., A
     page.get_by_role("button", name="Suppress", exact=True).click()
     expect(page.get_by_text("cannot work out any of the")).to_be_visible()
     expect(page.locator(".st-x").first).to_have_text("x")
+    page.locator(".ag-cell.st-2").first.click()  # what it protects, as the library says
+    expect(page.get_by_role("row", name="protects")).to_contain_text("district=")
+    page.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Next: write").click()
     page.get_by_role("button", name="Write the table").click()
     expect(page.get_by_text("companies-public.csv is released.")).to_be_visible()
-    commands = page.locator(".code").inner_text().splitlines()
+    commands = page.locator(".code").first.inner_text().splitlines()
     assert [line.split()[1] for line in commands] == ["tabulate", "primary", "suppress"]
+    for word in ("--steps", "--seed"):
+        assert word in commands[-1]
+        assert f"{word[2:]} = " in page.locator(".code").last.inner_text()
 
     app.end()
     os.chdir(tmp_path)

@@ -69,7 +69,8 @@ def suppress(
         The table with its unsafe cells: of discreet primary, or another tool's .jj or .tab. Or a folder of tables that
         have no cells in common, each protected on its own; OUTPUT is then the folder of their releases, as .csv.
     output
-        The publishable table, .csv, .parquet or .xlsx: codes and values, with one mark for every suppressed cell.
+        The publishable table, .csv, .parquet, .arrow or .xlsx: codes and values, with one mark for every suppressed
+        cell.
         Beside it appear OUTPUT.release.json, which may be published, and OUTPUT.evidence.json, which is internal.
     internal
         Also write the table with statuses, reasons and all values: .parquet, .csv, .jj, .tab, or .txt for code-value

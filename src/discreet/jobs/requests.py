@@ -75,37 +75,56 @@ MARKS = {"unsafe": "manual", "frozen": "frozen", "preferred": "prefer", "to avoi
 """What a steward may say of a cell, and the option whose file says it to the commands."""
 
 
-def tabulate(choices: Mapping[str, Any], output: str) -> list[str]:
-    """The command that builds a table: `by`, and `value`, `holding` and `sampling_weight` where they are chosen."""
-    words = ["tabulate", str(choices["file"])]
-    for each in choices["by"]:
-        words += ["--by", each]
-    for key in ("value", "holding", "sampling_weight"):
-        words += [f"--{key.replace('_', '-')}", choices[key]] if choices.get(key) else []
-    return [*words, "-o", output]
+def write_table_settings(choices: Mapping[str, Any], search: Mapping[str, Any]) -> str:
+    """The configuration of the way of a table: how it is built, the rules, and the search, each as far as chosen."""
+    parts = {
+        "tabulate": {key: choices.get(key) for key in ("by", "value", "holding", "sampling_weight")},
+        "primary": choices.get("rules", {}),
+        "suppress": search,
+    }
+    lines = []
+    for name, said in parts.items():
+        chosen = [f"{key} = {write_value(value)}" for key, value in said.items() if value not in (None, "", [])]
+        lines += [f"[{name}]", *chosen, ""] if chosen else []
+    return "\n".join(lines)
 
 
-def judge(choices: Mapping[str, Any], table: str, output: str, files: Mapping[str, str]) -> list[str]:
-    """The command that finds the unsafe cells, by the rules and by the files of cells that were chosen."""
-    words = ["primary", table]
-    for key, value in choices.get("rules", {}).items():
-        words += [f"--{key}", value if isinstance(value, str) else f"{value:g}"] if value else []
+def tabulate(file: str, config: str, output: str) -> list[str]:
+    """The command that builds a table."""
+    return ["tabulate", file, "--config", config, "-o", output]
+
+
+def judge(table: str, config: str, output: str, files: Mapping[str, str]) -> list[str]:
+    """The command that finds the unsafe cells, by rules and by a file of cells that were marked."""
+    words = ["primary", table, "--config", config]
     words += ["--manual", files["manual"]] if "manual" in files else []
     return [*words, "-o", output]
 
 
-def suppress(flagged: str, output: str, files: Mapping[str, str], search: Mapping[str, Any]) -> list[str]:
+def suppress(flagged: str, config: str, output: str, files: Mapping[str, str], search: Mapping[str, Any]) -> list[str]:
     """The command that suppresses cells: `time`, or `steps` to repeat a search that has ended, and its `seed`."""
-    words = ["suppress", flagged, "-o", output]
+    words = ["suppress", flagged, "--config", config, "-o", output]
     for key in ("frozen", "prefer", "avoid"):
         words += [f"--{key}", files[key]] if key in files else []
     for key in ("time", "steps", "seed"):
-        words += [f"--{key}", f"{search[key]:g}"] if search.get(key) is not None else []
+        words += [f"--{key}", f"{search[key]:.17g}"] if search.get(key) is not None else []
     return words
 
 
-def write_marks(marks: Mapping[str, str], mark: str) -> str:
-    """A file of the cells that were marked so, by their numbers."""
-    cells = sorted(int(cell) for cell, said in marks.items() if said == mark)
-    lines = [f"{cell},u" if mark == "unsafe" else str(cell) for cell in cells]
-    return "\n".join(["cell,status" if mark == "unsafe" else "cell", *lines]) + "\n"
+def write_marks(marks: Mapping[str, str], mark: str, given: Mapping[int, tuple[float, float]] | None = None) -> str:
+    """A file of the cells that were marked so, by their numbers.
+
+    Parameters
+    ----------
+    marks : mapping
+        What was said of each cell, by number.
+    mark : str
+        The mark.
+    given : mapping, optional
+        Further cells that are unsafe, each with its levels below and above.
+    """
+    cells = {int(cell) for cell, said in marks.items() if said == mark}
+    if mark != "unsafe":
+        return "\n".join(["cell", *map(str, sorted(cells))]) + "\n"
+    levels = dict.fromkeys(cells, ",") | {cell: f"{one[0]!r},{one[1]!r}" for cell, one in (given or {}).items()}
+    return "\n".join(["cell,status,lpl,upl", *(f"{cell},u,{levels[cell]}" for cell in sorted(levels))]) + "\n"

@@ -31,6 +31,7 @@ from discreet.verification.audit import audit
 from discreet.verification.verdict import Audit
 
 MARK = "x"
+FORMATS = (".csv", ".parquet", ".arrow", ".xlsx")
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,7 @@ class SuppressedTable:
         Parameters
         ----------
         path : path
-            The publishable table, .csv, .parquet or .xlsx. Beside it appear `path.release.json` (publishable) and
+            The publishable table, .csv, .parquet, .arrow or .xlsx. Beside it appear `path.release.json` (publishable) and
             `path.evidence.json` (internal).
         internal : path, optional
             The table with statuses, reasons and all values: .parquet, .csv, .jj, .tab, or .txt for code-value output.
@@ -299,10 +300,10 @@ def table_files(
     if path.name.lower().endswith((".jj", ".jj.gz", ".tab")):
         raise InputError(
             f"{path.name}: such a file holds every value, so it is never published; write it with --internal, and "
-            "publish .csv, .parquet or .xlsx"
+            "publish .csv, .parquet, .arrow or .xlsx"
         )
-    if path.suffix.lower() not in (".csv", ".parquet", ".xlsx"):
-        raise InputError(f"{path.name}: a publishable table is written as .csv, .parquet or .xlsx; name the file so")
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{path.name}: a publishable table is written as {', '.join(FORMATS)}; name the file so")
     files = {
         "release": path,
         "record": path.with_name(path.name + ".release.json"),
@@ -339,7 +340,7 @@ def _describe_file(target: Path, written: Path, frame: pl.DataFrame) -> dict[str
 
 
 def _save(frame: pl.DataFrame, path: Path, mark: str, decimals: int | None) -> None:
-    """Write the mark in place of values, or to a Parquet file nulls and a column that says which."""
+    """Write the mark in place of values, or to a Parquet or Arrow file nulls and a column that says which."""
     if path.suffix.lower() == ".csv":
         path.write_bytes(frame.write_csv().encode())
         return
@@ -348,8 +349,12 @@ def _save(frame: pl.DataFrame, path: Path, mark: str, decimals: int | None) -> N
     typed = frame.with_columns(pl.col(value).replace(mark, None).cast(pl.Float64))
     if path.suffix.lower() == ".xlsx":
         excel.write(typed.cast({value: pl.Int64}) if decimals == 0 else typed, path, blank=mark)
+        return
+    typed = typed.with_columns(hidden.alias("suppressed"))
+    if path.suffix.lower() == ".arrow":
+        typed.write_ipc(path)
     else:
-        typed.with_columns(hidden.alias("suppressed")).write_parquet(path, statistics=False)
+        typed.write_parquet(path, statistics=False)
 
 
 def _read_values(path: Path, column: str, mark: str) -> list[str]:
@@ -357,7 +362,7 @@ def _read_values(path: Path, column: str, mark: str) -> list[str]:
         return pl.read_csv(path, infer_schema=False)[column].to_list()
     if path.suffix.lower() == ".xlsx":
         return excel.read(path, header=True).frame[column].cast(pl.String).to_list()
-    frame = pl.read_parquet(path)
+    frame = pl.read_ipc(path) if path.suffix.lower() == ".arrow" else pl.read_parquet(path)
     if (frame[column].is_null() != frame["suppressed"]).any():
         return []
     return [mark if value is None else repr(value) for value in frame[column].to_list()]

@@ -58,7 +58,7 @@ def audit(
         published, beside its record: of it the intervals are found, and no level is judged.
     pattern : path, optional
         Which cells are suppressed, where the table does not say: τ-ARGUS's code-value output (.txt or .csv), what
-        suppress has published (.csv, .xlsx or .parquet), or a table file with the same cells.
+        suppress has published, or a table file with the same cells.
     intervals : bool
         Find the exact interval of every suppressed cell, and not just whether the levels are reached.
     secondaries : bool

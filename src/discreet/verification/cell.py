@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,8 @@ class CellAccount:
     rules: tuple[str, ...]
     required: Interval | None
     required_width: float
-    feasible: Interval | None
-    protects: tuple[str, ...]
+    feasible: Interval | None = None
+    protects: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, for a program; an end that is not there is None."""
@@ -85,8 +85,31 @@ class CellAccount:
         return "; ".join(self.protects[:MOST_NAMES]) + (f"; and {more:,} more" if more > 0 else "")
 
 
+def describe_cell(table: Table, cell: int) -> CellAccount:
+    """What a table says of a cell, without an attack.
+
+    Parameters
+    ----------
+    table : Table
+        The table, with its unsafe and its secondary cells.
+    cell : int
+        The number of the cell.
+    """
+    value, words = table.value[cell], table.rule_words()[cell]
+    asked = table.lpl[cell] > 0 or table.upl[cell] > 0
+    return CellAccount(
+        table.name(cell),
+        None if np.isnan(value) else float(value),
+        None if table.count is None else float(table.count[cell]),
+        STATUSES[int(table.status[cell])],
+        tuple(str(words).split("+")) if words else (),
+        (float(value - table.lpl[cell]), float(value + table.upl[cell])) if asked else None,
+        float(table.spl[cell]),
+    )
+
+
 def explain_cell(table: Table, cell: int, *, strict: bool = False, singletons: bool | None = None) -> CellAccount:
-    """Tell all that is known of a cell.
+    """Tell of a cell what a table says, what an attacker can work out, and which unsafe cells rely on it.
 
     Parameters
     ----------
@@ -99,29 +122,17 @@ def explain_cell(table: Table, cell: int, *, strict: bool = False, singletons: b
     singletons : bool, optional
         Whether sole contributors attack too; by default where the table says who they are.
     """
-    value, words = table.value[cell], table.rule_words()[cell]
-    asked = table.lpl[cell] > 0 or table.upl[cell] > 0
-    feasible, protects = None, ()
-    if table.suppressed[cell]:
-        centre = centre_of(table)
-        attacker = Attacker(table, table.suppressed, centre)
-        feasible = _attack(attacker, cell)
-        mine = _beside(attacker, cell)
-        if not np.isnan(table.value[mine]).any():
-            if singletons is None:
-                singletons = insiders_of(table) is not None
-            protects = _find_reliant(table, cell, mine, strict=strict, singletons=singletons)
-    return CellAccount(
-        table.name(cell),
-        None if np.isnan(value) else float(value),
-        None if table.count is None else float(table.count[cell]),
-        STATUSES[int(table.status[cell])],
-        tuple(str(words).split("+")) if words else (),
-        (float(value - table.lpl[cell]), float(value + table.upl[cell])) if asked else None,
-        float(table.spl[cell]),
-        feasible,
-        protects,
-    )
+    known = describe_cell(table, cell)
+    if not table.suppressed[cell]:
+        return known
+    attacker = Attacker(table, table.suppressed, centre_of(table))
+    mine = _beside(attacker, cell)
+    reliant: tuple[str, ...] = ()
+    if not np.isnan(table.value[mine]).any():
+        if singletons is None:
+            singletons = insiders_of(table) is not None
+        reliant = _find_reliant(table, cell, mine, strict=strict, singletons=singletons)
+    return replace(known, feasible=_attack(attacker, cell), protects=reliant)
 
 
 def _attack(attacker: Attacker, cell: int) -> Interval:

@@ -117,7 +117,7 @@ def check_publication(path: Path, record: Mapping[str, Any], by: Any = None) -> 
     Parameters
     ----------
     path : Path
-        The file, .csv, .xlsx or .parquet.
+        The file, .csv, .xlsx, .parquet or .arrow.
     record : mapping
         The content of its record.
     by : list of str, optional
@@ -170,7 +170,7 @@ def published_table(path: Path) -> Table | None:
     Parameters
     ----------
     path : Path
-        The file, .csv, .xlsx or .parquet, with `NAME.release.json` beside it.
+        The file, .csv, .xlsx, .parquet or .arrow, with `NAME.release.json` beside it.
     """
     beside = path.with_name(f"{path.name}.release.json")
     try:
@@ -187,7 +187,7 @@ def _read(path: Path) -> tuple[pl.DataFrame, Any, list[str]]:
     """The codes, the values (nan where there is none), and what is wrong with the marks."""
     read = read_public_frame(path)
     if read is None:
-        raise InputError(f"{path.name}: not a table that suppress has published (.csv, .xlsx or .parquet)")
+        raise InputError(f"{path.name}: not a table that suppress has published (.csv, .xlsx, .parquet or .arrow)")
     frame, is_text = read
     names = [name for name in frame.columns if name != SUPPRESSED]
     if len(names) < 2:

@@ -66,7 +66,7 @@ def read_public_frame(path: Path) -> tuple[pl.DataFrame, bool] | None:
     Parameters
     ----------
     path : Path
-        A .csv, .xlsx or .parquet file.
+        A .csv, .xlsx, .parquet or .arrow file.
     """
     suffix = path.suffix.lower()
     try:
@@ -74,6 +74,8 @@ def read_public_frame(path: Path) -> tuple[pl.DataFrame, bool] | None:
             return excel.read(path, header=True).frame.select(pl.all().cast(pl.String)), True
         if suffix == ".csv":
             return pl.read_csv(path, infer_schema=False), True
+        if suffix == ".arrow":
+            return pl.read_ipc(path), False
         return (pl.read_parquet(path), False) if suffix == ".parquet" else None
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, InputError):
         return None
@@ -85,7 +87,7 @@ def read_publication(path: Path, table: Table) -> Publication | None:
     Parameters
     ----------
     path : Path
-        A .csv, .xlsx or .parquet file.
+        A .csv, .xlsx, .parquet or .arrow file.
     table : Table
         The table with the dimensions that the file must have: they and one column of values are all of it.
     """
@@ -147,7 +149,7 @@ def narrow_bounds(table: Table, releases: Any, growth: Any) -> tuple[Table, list
         if public is None:
             raise InputError(
                 f"{path.name} is no earlier release of {table.source}: it must have its dimensions and one column of "
-                "values, as suppress publishes them (.csv, .xlsx or .parquet)"
+                "values, as suppress publishes them (.csv, .xlsx, .parquet or .arrow)"
             )
         found = public.find(table, path)
         there = (found >= 0) & ~public.hidden[found]
