@@ -83,9 +83,10 @@ def read(path: Path) -> list[tuple[object, ...]]:
         sheet = openpyxl.load_workbook(path).active
         assert sheet is not None
         rows = [tuple(row) for row in sheet.iter_rows(min_row=2, values_only=True)]
+    elif path.suffix == ".arrow":
+        rows = pl.read_ipc(path).drop("suppressed").rows()
     else:
-        read = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".arrow": pl.read_ipc}[path.suffix]
-        frame = read(path)
+        frame = pl.read_csv(path, infer_schema=False) if path.suffix == ".csv" else pl.read_parquet(path)
         rows = frame.drop("suppressed", strict=False).rows()
     return [tuple(map(plain, row)) for row in rows]
 

@@ -146,8 +146,8 @@ class SuppressedTable:
         Parameters
         ----------
         path : path
-            The publishable table, .csv, .parquet, .arrow or .xlsx. Beside it appear `path.release.json` (publishable) and
-            `path.evidence.json` (internal).
+            The publishable table, .csv, .parquet, .arrow or .xlsx. Beside it appear `path.release.json` (publishable)
+            and `path.evidence.json` (internal).
         internal : path, optional
             The table with statuses, reasons and all values: .parquet, .csv, .jj, .tab, or .txt for code-value output.
         certificate : path, optional
