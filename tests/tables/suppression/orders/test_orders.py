@@ -14,8 +14,9 @@ from discreet.errors import InputError
 from discreet.evolution.loop import evolve
 from discreet.evolution.stops import MaxSteps
 from discreet.tables.suppression.network_pattern import NetworkPattern
+from discreet.tables.suppression.orders import agenda as agendas
 from discreet.tables.suppression.orders import orders
-from discreet.tables.suppression.orders.agenda import agenda_of, find_open, protect_group
+from discreet.tables.suppression.orders.agenda import Follower, agenda_of, find_open, protect_group
 from discreet.tables.suppression.orders.orders import ALIKE_BIRTHS, OPERATORS, VARIANTS, Orders, OrderSearch, cross
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.suppression.program_pattern import LinearProgramPattern
@@ -162,6 +163,30 @@ def test_never_worse_than_the_orders_by_weight(variant: str, rng: np.random.Gene
         protector.start()
         agenda.follow(protector, order)
         assert process.cost <= protector.cost
+
+
+@pytest.mark.parametrize("room", [0, 3_000, 10**9])
+@settings(max_examples=20)
+@given(rng=generators, groups=st.sampled_from([0, 4]))
+def test_orders_followed_from_where_they_part_lead_to_the_same(
+    room: int, rng: np.random.Generator, groups: int
+) -> None:
+    protector = network(rng)
+    agenda = agenda_of(protector.problem, groups=groups)
+    plain = flows(protector.problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agendas, "WORTH_KEEPING", 0)
+        patch.setattr(agendas, "KEPT_BYTES", room)
+        follower = Follower(agenda, protector)
+        order = rng.permutation(len(agenda))
+        for _ in range(8):
+            follower.follow(order)
+            plain.start()
+            agenda.follow(plain, order)
+            one, other = protector.save(), plain.save()
+            assert all(np.array_equal(value, other[name]) for name, value in one.items())
+            if len(order) > 1:
+                order = OPERATORS[str(rng.choice(sorted(OPERATORS)))](order, rng)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

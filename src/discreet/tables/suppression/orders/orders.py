@@ -15,7 +15,7 @@ from discreet.evolution.checks import floats, integers
 from discreet.evolution.genetic import SteadyState
 from discreet.evolution.process import Search, State, inside, part
 from discreet.evolution.variation import Operator, Vary
-from discreet.tables.suppression.orders.agenda import agenda_of
+from discreet.tables.suppression.orders.agenda import Follower, agenda_of
 from discreet.tables.suppression.pattern import Pattern, pattern_of
 from discreet.tables.suppression.problem import Problem
 
@@ -234,6 +234,7 @@ class Orders(Search[Bools]):
             groups=method.groups if method.variant == "ga-group-k" else 0,
             hopeless=hopeless,
         )
+        self._follower = Follower(self._agenda, pattern)
         size = len(self._agenda)
         rng = np.random.default_rng(seed)
         name = method.variant.removeprefix("ls-").removeprefix("ga-")
@@ -372,8 +373,7 @@ class Orders(Search[Bools]):
 
     def _make(self, order: Ints, *, complete: bool) -> None:
         """Make the pattern of an order."""
-        self._pattern.start()
-        self._agenda.follow(self._pattern, order)
+        self._follower.follow(order)
         # Without a surrogate what is left are cells that primary ones protect, at no cost; but for insiders.
         if complete or not self._pattern.problem.outside.all():
             self._agenda.complete(self._pattern)
