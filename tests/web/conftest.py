@@ -23,13 +23,13 @@ expect.set_options(timeout=60_000)
 class App:
     """A running app: its process and its link."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, browser: str = "") -> None:
         self.folder = folder
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
         paths = os.pathsep.join([str(ROOT / "src"), *filter(None, [clean.get("PYTHONPATH")])])
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "discreet", "app", str(folder), "--no-browser", *options],
-            env={**clean, "PYTHONPATH": paths},
+            [sys.executable, "-m", "discreet", "app", str(folder), *([] if browser else ["--no-browser"]), *options],
+            env={**clean, "PYTHONPATH": paths, "BROWSER": browser},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -78,10 +78,20 @@ def survey(tmp_path: Path) -> Path:
 @pytest.fixture
 def start() -> Iterator[Callable[..., App]]:
     """Start the app on a folder; it is ended after the test, and its jobs too."""
+    yield from _start()
+
+
+@pytest.fixture(scope="module")
+def start_shared() -> Iterator[Callable[..., App]]:
+    """Start the app on a folder, for all tests of a module."""
+    yield from _start()
+
+
+def _start() -> Iterator[Callable[..., App]]:
     running: list[App] = []
 
-    def begin(folder: Path, *options: str) -> App:
-        running.append(App(folder, *options))
+    def begin(folder: Path, *options: str, browser: str = "") -> App:
+        running.append(App(folder, *options, browser=browser))
         return running[-1]
 
     yield begin

@@ -158,6 +158,76 @@ def test_without_a_sitting_there_is_nothing(desk: Desk) -> None:
     assert desk.behind.asked == []
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": f"evil.example:{PORT}"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+    ],
+)
+def test_the_door_itself_is_shut_to_other_sites_and_the_link_stays_good(
+    desk: Desk, headers: dict[str, str], status: int
+) -> None:
+    assert desk.get(desk.guard.link, entered=False, headers=headers).status_code == status
+    assert desk.get(desk.guard.link, entered=False, method="POST").status_code == 403
+    by_hand = {"sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    assert desk.get(desk.guard.link, entered=False, headers=by_hand).status_code == 200
+
+
+def test_the_link_in_our_file_opens_a_whole_page_once_and_nothing_else(desk: Desk) -> None:
+    link, printed = desk.guard.make_file_link(), desk.guard.link
+    assert link != printed
+    from_file = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    for name, other in (
+        ("sec-fetch-dest", "iframe"),
+        ("sec-fetch-dest", "image"),
+        ("sec-fetch-mode", "no-cors"),
+        ("sec-fetch-site", "same-site"),
+        ("origin", "null"),
+    ):
+        assert desk.get(link, entered=False, headers={**from_file, name: other}).status_code == 403
+    assert desk.get(link, entered=False, headers=from_file).status_code == 200
+    for used in (link, printed):
+        assert desk.get(used, entered=False).status_code == 403
+
+
+def test_an_open_page_does_not_outlive_the_sitting(desk: Desk) -> None:
+    cookie = desk.enter()
+    heard: list[str] = []
+    sent: list[str] = []
+
+    async def listen(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        while (message := await receive())["type"] != "websocket.disconnect":
+            heard.append(message["text"])
+
+    def speak(*texts: tuple[float, str]) -> None:
+        waiting = list(texts)
+
+        async def receive() -> dict[str, Any]:
+            if not waiting:
+                return {"type": "websocket.disconnect"}
+            desk.now, text = waiting.pop(0)
+            return {"type": "websocket.receive", "text": text}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            sent.append(message["type"])
+
+        headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"cookie", cookie.encode())]
+        scope = {"type": "websocket", "path": "/_nicegui_ws/socket.io/", "headers": headers}
+        desk.guard.app = listen
+        asyncio.run(desk.guard(scope, receive, send))
+
+    speak((SITTING - 1, '42["event",{}]'), (2 * SITTING - 2, "3"), (2 * SITTING - 2, '42["ack",{}]'))
+    assert len(heard) == 3  # somebody did something in between
+    assert sent == []
+    speak((2 * SITTING - 1, '42["event",{}]'), (3 * SITTING - 2, "3"), (3 * SITTING, "3"), (3 * SITTING, "42[1]"))
+    assert heard[3:] == ['42["event",{}]', "3"]  # a page that only beats is left alone
+    assert sent == ["websocket.close"]
+
+
 def test_our_own_page_gets_its_websocket(desk: Desk) -> None:
     cookie = desk.enter()
     assert desk.connect({"origin": HOME}, cookie) == "websocket.accept"

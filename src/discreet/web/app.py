@@ -53,7 +53,7 @@ def serve(path: Path, *, port: int = 0, browser: bool = True) -> None:
             raise InputError(f"port {port} cannot be used ({os.strerror(error.errno or 0)}); choose another") from None
         guard = Guard(make(folder), listening.getsockname()[1])
         print(f"Open this link, once:  {guard.link}\nCtrl-C ends the app; jobs go on.", flush=True)
-        opened = _open(guard.link) if browser else None
+        opened = _open(guard.make_file_link()) if browser else None
         # Exceptions of pages could quote data, and an access log would hold the token.
         if not os.environ.get("DISCREET_DEBUG"):
             logging.disable(logging.CRITICAL)
@@ -62,6 +62,7 @@ def serve(path: Path, *, port: int = 0, browser: bool = True) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             ws_max_size=MOST_BYTES,
             timeout_graceful_shutdown=1,
         )

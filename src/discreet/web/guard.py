@@ -5,7 +5,11 @@ The server behind it answers any host and any origin; whatever it would say, not
 - a `Host` that is the loopback address with our port, so that no other name leads here (DNS rebinding): else 421;
 - an `Origin`, if one is sent, that is ours, and a `Sec-Fetch-Site` of `none` or `same-origin`: else 403;
 - a sitting: the token of the printed link is exchanged once for a cookie, which ends when nobody uses it: else 403;
+  what a page says by itself, such as the pulse of its websocket, is no use;
 - a body that a page of ours could send: else 413.
+
+The link that we hand to the browser in a file of our own is the one exception: browsers call whatever a local file
+leads to "cross-site". It has a token of its own, good for opening a page as a whole and for nothing else.
 
 Nothing is logged: a log would hold the token.
 """
@@ -23,11 +27,16 @@ from urllib.parse import parse_qs
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Refusal = tuple[int, str, str]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 # Seconds after which a sitting that nobody uses is over, and the largest body of a request.
 SITTING, MOST_BYTES = 8 * 3600.0, 1_000_000
 ENTRANCE = "/enter"
+# Where the websocket of a page lives, and how messages begin that a page sends though nobody does anything.
+SOCKET, PULSE = "/_nicegui_ws/", ("3", '42["ack"')
+# What browsers say of a page that a local file opens; no other site can open one with our token, which it has not.
+FROM_FILE = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
 # NiceGUI compiles its templates in the browser ('unsafe-eval') and starts them from the page itself ('unsafe-inline').
 POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -75,14 +84,16 @@ class Guard:
     Attributes
     ----------
     token : str
-        What the printed link holds, until somebody has used it.
+        What the printed link holds, until somebody has used a link.
+    file_token : str
+        What the link in our file holds, if there is one, until then.
     """
 
     def __init__(
         self, app: App, port: int, *, report_path: str = "/report/", clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.app = app
-        self.token = secrets.token_urlsafe(32)
+        self.token, self.file_token = secrets.token_urlsafe(32), ""
         self.cookie = f"discreet-{port}"
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"} | ({"127.0.0.1", "localhost"} if port == 80 else set())
         self._report_path = report_path
@@ -95,6 +106,11 @@ class Guard:
         """The link that opens the app, once."""
         return f"http://{min(self.hosts)}{ENTRANCE}?token={self.token}"
 
+    def make_file_link(self) -> str:
+        """A link for a file that leads the browser here; whichever of the links is used first, the other is void."""
+        self.file_token = secrets.token_urlsafe(32)
+        return f"http://{min(self.hosts)}{ENTRANCE}?token={self.file_token}"
+
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Let a request through, or not."""
         if scope["type"] == "lifespan":
@@ -103,38 +119,81 @@ class Guard:
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        if scope["type"] == "http" and scope["path"] == ENTRANCE and self._is_host_ours(headers):
-            await self._enter(scope, send)
-            return
-        refusal = self._judge(headers)
+        entering = scope["type"] == "http" and scope["path"] == ENTRANCE
+        refusal = self._judge_entry(scope, headers) if entering else self._judge(headers)
         if refusal is not None:
             await _refuse(scope, receive, send, *refusal)
+        elif entering:
+            await self._enter(send)
         elif scope["type"] == "websocket":
-            self._used = self._clock()
-            await self.app(scope, receive, send)
+            await self.app(scope, self._listen(receive, send), send)
         else:
-            self._used = self._clock()
+            self._used = self._used if scope["path"].startswith(SOCKET) else self._clock()
             await self._pass(scope, headers, receive, send)
+
+    def _listen(self, receive: Receive, send: Send) -> Receive:
+        """What a websocket says, for as long as the sitting lasts; the pulse of a page does not make it last."""
+
+        async def receive_while_sitting() -> Message:
+            message = await receive()
+            if message["type"] != "websocket.receive":
+                return message
+            if self._is_over():
+                await send({"type": "websocket.close", "code": 1008})
+                return {"type": "websocket.disconnect", "code": 1008}
+            if not (message.get("text") or "").startswith(PULSE):
+                self._used = self._clock()
+            return message
+
+        return receive_while_sitting
 
     def _is_host_ours(self, headers: dict[str, list[str]]) -> bool:
         return len(headers.get("host", [])) == 1 and headers["host"][0].lower() in self.hosts
 
-    def _judge(self, headers: dict[str, list[str]]) -> tuple[int, str, str] | None:
+    def _judge(self, headers: dict[str, list[str]]) -> Refusal | None:
         """Why a request is refused; None if it is not."""
+        refusal = self._judge_sender(headers)
+        if refusal is None and not self._is_known(headers):
+            return 403, "No sitting", "The sitting is over, or it never began. Start the app again and open its link."
+        return refusal
+
+    def _judge_entry(self, scope: MutableMapping[str, Any], headers: dict[str, list[str]]) -> Refusal | None:
+        """Why the door stays shut; None if it opens, once."""
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0].encode()
+        by_file = bool(self.file_token) and hmac.compare_digest(given, self.file_token.encode())
+        if by_file and all(headers.get(name, [value]) == [value] for name, value in FROM_FILE.items()):
+            headers = {**headers, "sec-fetch-site": ["none"]}
+        refusal = self._judge_sender(headers)
+        if refusal is not None:
+            return refusal
+        right = bool(self.token) and hmac.compare_digest(given, self.token.encode())
+        if scope["method"] != "GET" or not (right or by_file):
+            return 403, "Not this link", "The link was used already, or is another one. Start the app again."
+        return None
+
+    def _judge_sender(self, headers: dict[str, list[str]]) -> Refusal | None:
+        """Why whoever sent a request is not heard; None if he is."""
         if not self._is_host_ours(headers):
             return 421, "Not here", "This address is not the one the app listens on. Use the link it printed."
         ours = {f"http://{headers['host'][0].lower()}"}
         if any(origin.lower() not in ours for origin in headers.get("origin", [])):
             return 403, "Not from there", "Another site asked for this page; the app answers its own pages only."
         if any(site not in ("none", "same-origin") for site in headers.get("sec-fetch-site", [])):
-            return 403, "Not from there", "Another site led here; open the link that the app printed."
-        if not self._is_known(headers):
-            return 403, "No sitting", "The sitting is over, or it never began. Start the app again and open its link."
+            return (
+                403,
+                "Not from there",
+                "Another site led here; copy the link that the app printed to the address bar.",
+            )
         return None
 
-    def _is_known(self, headers: dict[str, list[str]]) -> bool:
-        if not self._key or self._clock() - self._used > SITTING:
+    def _is_over(self) -> bool:
+        """Whether there is no sitting; one that nobody used for long is none, and stays none."""
+        if self._key and self._clock() - self._used > SITTING:
             self._key = ""
+        return not self._key
+
+    def _is_known(self, headers: dict[str, list[str]]) -> bool:
+        if self._is_over():
             return False
         try:
             jar = SimpleCookie("; ".join(headers.get("cookie", [])))
@@ -143,17 +202,9 @@ class Guard:
         given = jar[self.cookie].value if self.cookie in jar else ""
         return hmac.compare_digest(given.encode(), self._key.encode())
 
-    async def _enter(self, scope: MutableMapping[str, Any], send: Send) -> None:
+    async def _enter(self, send: Send) -> None:
         """Exchange the token for a cookie, once."""
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        given = query.get("token", [""])[0]
-        right = bool(self.token) and hmac.compare_digest(given.encode(), self.token.encode())
-        if scope["method"] != "GET" or not right:
-            await _answer(
-                send, 403, "Not this link", "The link was used already, or is another one. Start the app again."
-            )
-            return
-        self.token = ""
+        self.token = self.file_token = ""
         self._key, self._used = secrets.token_urlsafe(32), self._clock()
         cookie = f"{self.cookie}={self._key}; Path=/; HttpOnly; SameSite=Strict"
         await _send(send, 200, WELCOME, [(b"set-cookie", cookie.encode())])

@@ -129,7 +129,7 @@ def _cards(job: Job) -> None:
             _figure(f"{measures['il']:.1f} %", "of the information in the quasi-identifiers is lost")
             rows = [
                 [one["name"], f"{one['mean']['change']:+.1f} %", f"{one['variance']['change']:+.1f} %"]
-                for one in measures.get("change", {}).get("attributes", [])
+                for one in (measures.get("change") or {}).get("attributes", [])
                 if one["mean"]["change"] is not None and one["variance"]["change"] is not None
             ]
             if rows:
