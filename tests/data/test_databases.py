@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import discreet
 from canary import CANARY
+from discreet.data.databases import list_tables
 from discreet.data.databases.address import Address, names_table, parse, quote
 from discreet.data.databases.rows import digest, sort_order, to_storable
 from discreet.data.databases.session import DatabaseError, Session
@@ -384,3 +385,22 @@ def test_rows_that_a_user_may_not_see(server: Server, monkeypatch: pytest.Monkey
         read("postgresql:public.u")
     with pytest.raises(DatabaseError, match="may not make tables"), stage(parse("postgresql:public.v")):
         pass
+
+
+@given(NAMES, NAMES)
+def test_an_address_is_typed_as_it_is_read(schema: str, table: str) -> None:
+    address = Address("postgresql", "office", schema, table)
+    assert parse(address.typed) == address
+
+
+def test_tables_are_listed(server: Server, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "a.db") as database:
+        database.execute('CREATE TABLE "b c" (x)')
+        database.execute("CREATE VIEW a AS SELECT 1 AS x")
+    database.close()
+    assert [one.table for one in list_tables(f"sqlite:{tmp_path / 'a.db'}")] == ["a", "b c"]
+    server.sql('CREATE TABLE public."2026.people" (x int)', "CREATE VIEW public.seen AS SELECT 1 AS x")
+    assert [one.typed for one in list_tables("postgresql:")] == [
+        'postgresql:public."2026.people"',
+        "postgresql:public.seen",
+    ]

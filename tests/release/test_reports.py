@@ -1,5 +1,6 @@
 """The two reports of a release: no value of a respondent, the figures of the evidence, and a right page of anything."""
 
+import json
 import re
 from collections import Counter
 from datetime import date, datetime
@@ -135,6 +136,29 @@ def test_every_bar_of_original_data_has_k_records(tmp_path: Path, monkeypatch: p
     for found in drawn:
         assert found is not None
         assert found.counts[0].min() >= least
+
+
+def test_figures_for_other_programs_are_those_that_are_drawn(tmp_path: Path) -> None:
+    frame, least = survey(300), 7
+    frame.write_csv(tmp_path / "survey.csv")
+    release = discreet.protect(tmp_path / "survey.csv", k=least, method="mdav", **ROLES)
+    release.write(tmp_path / "release.csv", row_map=tmp_path / "map.csv")
+    beside: dict[str, Any] = {"original": tmp_path / "survey.csv", "row_map": tmp_path / "map.csv"}
+    written = discreet.report(tmp_path / "release.csv", figures=tmp_path / "figures.json", **beside)
+    assert list(written) == ["figures"]
+    assert not list(tmp_path.glob("*.html"))
+    found = json.loads(written["figures"].read_text(encoding="utf-8"))
+    sizes = Counter(release.data.select(ROLES["quasi"]).rows())
+    below = 100 * sum(n for n in sizes.values() if n < 10) / 300
+    assert found["classes"]["after"].get("5 to 9", 0.0) == pytest.approx(below)
+    assert set(found["distributions"]) == set(ROLES["quasi"])
+    for one in found["distributions"].values():
+        assert sum(one["before"]) == pytest.approx(100, abs=0.05)
+        assert sum(one["after"]) == pytest.approx(100, abs=0.05)
+        assert min(one["before"]) >= 100 * least / 300 - 0.001
+    names = found["correlations"]["columns"]
+    numbers = release.data.select(names).drop_nulls().cast(pl.Float64).to_numpy()
+    assert found["correlations"]["after"][1][0] == pytest.approx(np.corrcoef(numbers.T)[1, 0], abs=0.02)
 
 
 def test_figures_are_those_of_the_evidence(tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 """The app, started as a user would, and a real browser."""
 
+import csv
 import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,26 @@ def page(browser: Browser) -> Iterator[Page]:
     page.set_default_timeout(60_000)
     yield page
     context.close()
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory, chromium: Path) -> Iterator[tuple[App, Page]]:
+    """The app on a folder with a survey, as a file and in a database, opened once for the tests of a module."""
+    folder = tmp_path_factory.mktemp("work")
+    make("survey", folder, n=400)
+    rows = list(csv.reader((folder / "survey.csv").read_text().splitlines()))
+    with closing(sqlite3.connect(folder / "office.db")) as database, database:
+        database.execute(f"CREATE TABLE people ({', '.join(rows[0])})")
+        database.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(rows[0]))})", rows[1:])
+    app = App(folder)
+    with launch(chromium) as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(60_000)
+        page.goto(app.link)
+        yield app, page
+    if app.process.poll() is None:
+        app.end()
+    end_jobs(folder)
 
 
 def find_chromium() -> str | None:

@@ -35,6 +35,7 @@ def report(
     types: TypeOptions = TYPES,
     config: Path | None = None,
     output: Path | None = None,
+    figures: Path | None = None,
     acro: Path | None = None,
     console: Console = CONSOLE,
     reading: Reading = DETECT,
@@ -54,7 +55,7 @@ def report(
     """
     from discreet.release.reports.files import check_free, is_table, report_files
 
-    files = report_files(release if output is None else output)
+    files = report_files(release if output is None else output) if figures is None else {"figures": figures}
     read = {"the release": release, "the original": original, "the row map": row_map, "the evidence": evidence}
     check_free(files, {**read, "the sign-off": sign_off, "the configuration": config}, force=console.force)
     table = is_table(release)
@@ -72,6 +73,7 @@ def report(
             confidential=confidential,
             config=config,
             output=output,
+            figures=figures,
             acro=acro,
             force=console.force,
             progress=reporter,
@@ -79,6 +81,8 @@ def report(
         )
     if console.json:
         show_json({name: str(path) for name, path in written.items()})
+    elif figures is not None and not console.quiet:
+        show(f"Files       {figures}  internal")
     elif not console.quiet:
         show(f"Files       {written['report']}  publishable: for those who use the data")
         show(f"            {written['internal report']}  internal: for those who decide")

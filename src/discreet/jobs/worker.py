@@ -34,6 +34,8 @@ class ProgressFile:
         self.content: dict[str, Any] = {"stage": "starting", "fraction": 0.0, "began": time.time()}
         self._trace = Trace(earlier=earlier)
         self._written = 0.0
+        # Seconds of the searches before this one, of those that follow each other in one command.
+        self._before = 0.0
         self._write()
 
     def stage(self, name: str, fraction: float) -> None:
@@ -47,6 +49,10 @@ class ProgressFile:
         """Take note of where a search stands; short trials of other settings, in other stages, are no news."""
         if self.content["stage"] not in SEARCHING:
             return
+        last = self.content.get("seconds", 0.0) - self.earlier
+        if self._before + seconds < last and steps < self.content.get("steps", 0):  # one search after another
+            self._before = last
+        seconds += self._before
         self._trace.note(steps, seconds, cost)
         self.content |= {"steps": steps, "seconds": round(self.earlier + seconds, 3), "cost": cost, "bound": bound}
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from nicegui import run, ui
 
-from discreet.configuration import load
-from discreet.data.files import read
-from discreet.data.roles import ROLES
+from discreet.configuration import DETAILS, load
+from discreet.data.roles import REST
 from discreet.errors import InputError
+from discreet.jobs.requests import FURTHER, find_problems
 from discreet.web import theme
 from discreet.web.desk import Desk
+from discreet.web.details import MORE, check_files, read_source, show_details, show_preview
 
 SAYS = {
     "quasi": "a quasi-identifier: others may know it, so it is protected",
@@ -22,22 +22,29 @@ SAYS = {
     "identifier": "it names somebody: it is not released",
     "by": "a stratum: it is released, and each stratum is protected on its own",
     "ignore": "it is not released",
+    "household": "says which records are one household: whole households look alike; they get new numbers",
+    "person": "says whose a record is, where persons have several: k persons look alike; it is not released",
+    "sampling weight": "how many of the population a record stands for: means are weighted by it; it is not released",
+    "sampling weight, released": "the same, and released as it is: it may tell region or size",
+    "sampling weight, averaged": "the same, and protected as a quasi-identifier",
 }
 KINDS = ("numeric", "nominal", "ordinal", "date")
 HOWS = {"usual": "the usual", "mean": "the mean", "median": "the median", "mode": "the mode"}
 # The most categories that are put into an order by hand.
 MOST_LEVELS = 60
+# What a configuration may say of how the file is read, and of all columns.
+COMMON = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size")
 
 
 async def show_columns(desk: Desk) -> None:
-    found = await desk.inspect()
+    found = await desk.inspect(decided=False)
     if not desk.now["columns"]:
         columns = {column["name"]: {"type": _type(column)} for column in found["columns"]}
         desk.history.choose(columns=columns)
     theme.lead(
         f"{found['records']:,} records, {len(found['columns'])} columns. Say for each column what it is to the release."
     )
-    beside = desk.file.with_suffix(".toml")
+    beside = desk.folder.path / f"{desk.source.stem}.toml"
 
     @ui.refreshable
     def table() -> None:
@@ -47,7 +54,7 @@ async def show_columns(desk: Desk) -> None:
                 if beside.is_file():
                     theme.secondary(f"Take the roles of {beside.name}", take_file, "from-file")
                 ui.element("div").style("flex:1")
-                theme.secondary("Show some records", preview, "preview")
+                theme.secondary("Show some records", lambda: show_preview(desk), "preview")
             with ui.expansion("What the roles mean").style("width:100%"), ui.element("div").classes("legend"):
                 for role, words in SAYS.items():
                     with ui.element("b"):
@@ -55,7 +62,7 @@ async def show_columns(desk: Desk) -> None:
                     ui.label(words)
             with ui.element("div").classes("columns"):
                 with ui.element("div").classes("column-row column-head soft"):
-                    for word in ("Column", "Role", "Type", "Weight", "Replaced by"):
+                    for word in ("Column", "Role", "Type", "Weight", "Replaced by", ""):
                         ui.label(word)
                 for column in found["columns"]:
                     _row(desk, column, told.refresh)
@@ -71,29 +78,21 @@ async def show_columns(desk: Desk) -> None:
 
     def take_file() -> None:
         try:
-            columns = _from_configuration(desk, beside)
+            desk.history.choose(**_from_configuration(desk, beside))
         except InputError as error:
             ui.notify(str(error), type="warning")
             return
-        desk.history.choose(columns=columns)
         table.refresh()
         told.refresh()
 
-    async def preview() -> None:
-        await _preview(desk)
-
     @ui.refreshable
     def told() -> None:
-        todo = desk.undecided
-        roles = [said.get("role") for said in desk.now["columns"].values()]
-        if todo:
-            names = ", ".join(todo[:6]) + (" …" if len(todo) > 6 else "")
-            theme.note(f"{len(todo)} of {len(roles)} columns are undecided: {names}", "warn").mark("todo")
-        elif "quasi" not in roles:
-            theme.note("No column is a quasi-identifier: there is nothing to protect.", "warn").mark("todo")
+        problems = find_problems(desk.now["columns"])
+        for words in problems:
+            theme.note(words, "warn")
         with ui.element("div").classes("row-of end"):
             button = theme.primary("Next: the promise", lambda: desk.go("promise"), "next")
-            button.set_enabled(not todo and "quasi" in roles)
+            button.set_enabled(not problems)
 
     table()
     told()
@@ -111,39 +110,41 @@ def _row(desk: Desk, column: dict[str, Any], decided: Callable[[], object]) -> N
         with ui.element("div").classes("wide"):
             ui.label(name).classes("name")
             missing = f", {column['missing']:,} missing" if column["missing"] else ""
-            theme.dim(f"{column['levels']:,} levels{missing}")
-        role = ui.select(list(ROLES), value=said.get("role")).mark(f"role-{name}")
-        hint = ui.label().classes("soft open wide")
+            theme.dim(f"{column['levels']:,} level{'' if column['levels'] == 1 else 's'}{missing}")
+        role = ui.select(list(SAYS), value=said.get("role")).mark(f"role-{name}")
+        kind = ui.select(list(KINDS), value=said.get("type")).mark(f"type-{name}")
+        weight = ui.number(value=said.get("weight") or 1, min=0.01, step=0.5, prefix="×").mark(f"weight-{name}")
+        how = ui.select(HOWS, value=said.get("aggregate") or "usual").mark(f"aggregate-{name}")
+        for each, words in ((role, "Role of"), (kind, "Type of"), (weight, "Weight of"), (how, "What replaces")):
+            each.props("outlined dense options-dense")
+            each.props["aria-label"] = f"{words} {name}"
+        more = ui.button(icon="tune", on_click=lambda: show_details(desk, name, show_more)).props("flat round dense")
+        more.props["aria-label"] = f"More of {name}"
+        with more:
+            ui.tooltip("More: coarsen, round, code extremes, missing values")
+        hints = ui.element("div").classes("open")
+        order = ui.element("div").classes("open")
 
-        def show_hint() -> None:
-            chosen = desk.now["columns"].get(name, {}).get("role")
-            row.classes(remove="todo") if chosen else row.classes(add="todo")
-            proposed = column["proposed"]
-            hint.set_text(f"Hint: {proposed['role']}, {proposed['reason']}")
-            hint.set_visibility(not chosen)
+        def show_more() -> None:
+            now = desk.now["columns"].get(name, {})
+            chosen = now.get("role")
+            row.classes(remove="undecided") if chosen else row.classes(add="undecided")
             for each in (weight, how):
-                each.set_enabled(chosen == "quasi")
+                each.set_enabled(chosen in ("quasi", "sampling weight, averaged"))
+            hints.clear()
+            with hints:
+                for words in _hints(column, now):
+                    theme.dim(words)
+            more.props(f"color={'primary' if any(now.get(key) for key in MORE) else 'grey'}")
 
         def choose_role(event: Any) -> None:
             desk.choose_for(name, role=event.value)
-            show_hint()
+            show_more()
             decided()
-
-        role.on_value_change(choose_role)
-        kind = ui.select(list(KINDS), value=said.get("type")).mark(f"type-{name}")
-        weight = ui.number(value=said.get("weight", 1), min=0.01, step=0.5, prefix="×")
-        weight.on_value_change(lambda event: desk.choose_for(name, weight=event.value if event.value != 1 else None))
-        how = ui.select(HOWS, value=said.get("aggregate") or "usual")
-        how.on_value_change(
-            lambda event: desk.choose_for(name, aggregate=None if event.value == "usual" else event.value)
-        )
-        for each, words in ((role, "Role"), (kind, "Type"), (weight, "Weight"), (how, "Replaced by")):
-            each.props(f'outlined dense options-dense aria-label="{words}"')
-        hint.move(row)
-        order = ui.element("div").classes("open")
 
         async def choose_kind(event: Any) -> None:
             desk.choose_for(name, type=event.value, order=None)
+            show_more()
             await show_order()
 
         async def show_order() -> None:
@@ -153,11 +154,30 @@ def _row(desk: Desk, column: dict[str, Any], decided: Callable[[], object]) -> N
                 with order:
                     await _order(desk, name, now.get("order"))
 
+        role.on_value_change(choose_role)
         kind.on_value_change(choose_kind)
+        weight.on_value_change(
+            lambda event: desk.choose_for(name, weight=event.value if event.value and event.value != 1 else None)
+        )
+        how.on_value_change(
+            lambda event: desk.choose_for(name, aggregate=None if event.value == "usual" else event.value)
+        )
         if said.get("type") == "ordinal" and said.get("order"):
             with order:
                 _drag(desk, name, said["order"])
-        show_hint()
+        show_more()
+
+
+def _hints(column: dict[str, Any], said: dict[str, Any]) -> list[str]:
+    """What the steward should know of a column: what it looks like, and what was said of it beside the row."""
+    found = []
+    if not said.get("role"):
+        found.append(f"Hint: {column['proposed']['role']}, {column['proposed']['reason']}")
+    looks_odd = "codes" in column["assumed"] or column["kind"] == "unclear"
+    if looks_odd and said.get("type") == _type(column) and said.get("role") in (None, "quasi"):
+        found.append(f"Hint: {column['assumed']}")
+    own = [f"{words.lower()} {said[key]}" for key, (words, _) in MORE.items() if said.get(key)]
+    return [*found, *(["; ".join(own)] if own else [])]
 
 
 async def _order(desk: Desk, name: str, order: list[str] | None) -> None:
@@ -173,74 +193,61 @@ async def _order(desk: Desk, name: str, order: list[str] | None) -> None:
 
 
 def _levels(desk: Desk, name: str) -> list[str] | None:
-    values = read(desk.file).frame[name].drop_nulls().unique()
+    values = read_source(desk).frame[name].drop_nulls().unique()
     return None if len(values) > MOST_LEVELS else sorted(str(value) for value in values)
 
 
 def _drag(desk: Desk, name: str, order: list[str]) -> None:
     theme.dim("From lowest to highest; drag, or move with the arrow keys:")
     line = ui.element("div").classes("chipline")
-
-    def draw() -> None:
-        line.clear()
-        with line:
-            for level in order:
-                chip = ui.label(level).classes("drag").props("tabindex=0 draggable=true")
-                chip.on("dragstart", lambda level=level: held.append(level))
-                chip.on("dragover.prevent", lambda: None, throttle=1.0)
-                chip.on("drop", lambda level=level: move(held.pop(), order.index(level)))
-                chip.on("keydown.left", lambda level=level: move(level, order.index(level) - 1))
-                chip.on("keydown.right", lambda level=level: move(level, order.index(level) + 1))
-
+    line.props["aria-label"] = f"Order of {name}"
+    chips: dict[str, ui.label] = {}
     held: list[str] = []
 
     def move(level: str, place: int) -> None:
+        place = min(max(0, place), len(order) - 1)
         order.remove(level)
-        order.insert(max(0, place), level)
+        order.insert(place, level)
         desk.choose_for(name, order=order)
-        draw()
+        chips[level].move(line, place)
+        chips[level].run_method("focus")  # so that the next key moves it on
 
-    draw()
+    def drop(level: str) -> None:
+        if held:
+            move(held.pop(), order.index(level))
+
+    with line:
+        for level in order:
+            chip = chips[level] = ui.label(level).classes("drag").props("tabindex=0 draggable=true")
+            # Firefox drags nothing that carries no data.
+            take = "(event) => { event.dataTransfer.setData('text/plain', ''); emit(); }"
+            chip.on("dragstart", lambda level=level: held.append(level), js_handler=take)
+            chip.on("dragover", js_handler="(event) => event.preventDefault()")
+            chip.on("drop.prevent", lambda level=level: drop(level), [])
+            chip.on("keydown.left.prevent", lambda level=level: move(level, order.index(level) - 1), [])
+            chip.on("keydown.right.prevent", lambda level=level: move(level, order.index(level) + 1), [])
 
 
 def _from_configuration(desk: Desk, path: Path) -> dict[str, Any]:
-    """The columns as a configuration in the folder says them."""
+    """The choices as a configuration in the folder says them: the columns, and how the file is read."""
     said = load(path)
     columns: dict[str, Any] = desk.now["columns"]
     for role, names in said.roles.items():
+        for name in columns if set(names) & set(REST) else []:
+            columns[name]["role"] = columns[name].get("role") or role
         for name in names:
             if name in columns:
                 columns[name]["role"] = role
+    inside = {inner: key for key, inner in DETAILS.items()}
     for name, detail in said.details.items():
         if name in columns:
-            kind, order = detail.get("kind"), detail.get("order")
-            columns[name] |= {"type": kind} if kind else {}
-            columns[name] |= {"order": list(order)} if order else {}
-            columns[name] |= {key: detail[key] for key in ("weight", "aggregate") if key in detail}
-    return columns
-
-
-def _head(path: Path, count: int) -> pl.DataFrame:
-    return read(path).frame.head(min(count, 100))
-
-
-async def _preview(desk: Desk) -> None:
-    with ui.dialog() as dialog, ui.card().style("max-width:95vw"):
-        theme.heading("Some records", 2)
-        theme.note("These are values of respondents. They are shown here only, and kept nowhere.", "warn")
-        count = ui.number("How many records", value=5, min=1, max=100, precision=0).props("outlined dense")
-        place = ui.element("div").style("width:100%")
-
-        async def show() -> None:
-            frame = await run.io_bound(_head, desk.file, int(count.value or 1))
-            if frame is None:
-                return
-            rows = [["" if value is None else str(value) for value in row] for row in frame.rows()]
-            place.clear()
-            with place:
-                theme.grid(frame.columns, rows)
-
-        with ui.element("div").classes("row-of"):
-            theme.primary("Show them", show, "show-records")
-            theme.secondary("Close", dialog.close, "close-preview")
-    dialog.open()
+            plain = {key: list(value) if isinstance(value, tuple) else value for key, value in detail.items()}
+            columns[name] |= {inside[key]: value for key, value in plain.items() if value is not None}
+            check_files(desk, columns[name])
+    for role, (option, beside) in FURTHER.items():
+        own = said.options.get(option)
+        if own in columns and columns[own].get("role", beside) in (beside, None):
+            columns[own]["role"] = role
+    common = {key: said.options[key] for key in ("missing",) if key in said.options}
+    common |= {key: list(value) if isinstance(value, tuple) else value for key, value in said.values.items()}
+    return {"columns": columns, "reading": common | {key: said.reading[key] for key in COMMON if key in said.reading}}

@@ -10,6 +10,7 @@ from discreet.jobs.history import PLACE, History
 from discreet.jobs.job import put
 from discreet.jobs.requests import write_settings
 from discreet.web.folder import Folder
+from discreet.web.sources import find
 
 
 class Desk:
@@ -18,7 +19,7 @@ class Desk:
     def __init__(self, folder: Folder, number: str) -> None:
         self.folder = folder
         self.history = History(folder.path / PLACE / f"{int(number):04d}.json")
-        self.file = folder.file(self.now["file"])
+        self.source = find(folder, self.now["file"])
 
     @property
     def now(self) -> dict[str, Any]:
@@ -36,17 +37,25 @@ class Desk:
         columns[name] = {**columns.get(name, {}), **details}
         self.history.choose(columns=columns)
 
-    async def inspect(self) -> dict[str, Any]:
-        """What the file holds, and the risk by the roles that were chosen."""
-        words = ["inspect", self.file.name]
-        if self.now["columns"] and not self.undecided:
-            chosen = self.folder.path / PLACE / f"{self.history.id}.toml"
-            text = write_settings({**self.now, "k": None})
-            if not chosen.is_file() or chosen.read_text(encoding="utf-8") != text:
-                put(chosen, text)
-            words += ["--config", str(chosen.relative_to(self.folder.path))]
-            return await self.folder.ask(words, about=self.file, also=text)
-        return await self.folder.ask(words, about=self.file)
+    def columns_with(self, *roles: str) -> list[str]:
+        """Columns that play one of the roles."""
+        return [name for name, said in self.now["columns"].items() if said.get("role") in roles]
+
+    async def inspect(self, *, decided: bool = True) -> dict[str, Any]:
+        """What the file holds, and the risk by the roles that were chosen, unless it is asked for without them."""
+        words = ["inspect", self.source.name]
+        choices = {**self.now, "k": None} if decided and not self.undecided else {"reading": self.now.get("reading")}
+        text = write_settings(choices)
+        if not text.strip():
+            return await self.folder.ask(words, about=self.source.file)
+        return await self.folder.ask([*words, "--config", self.keep("toml", text)], about=self.source.file, also=text)
+
+    def keep(self, suffix: str, text: str) -> str:
+        """Keep a file for a command beside the choices, and give the name that the command has for it."""
+        path = self.folder.path / PLACE / f"{self.history.id}.{suffix}"
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            put(path, text)
+        return str(path.relative_to(self.folder.path))
 
     def go(self, step: str) -> None:
         """Go to a step."""

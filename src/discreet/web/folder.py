@@ -75,17 +75,21 @@ class Folder:
             raise InputError(f"{name} exists already; choose another name")
         return self.path / name
 
-    async def ask(self, words: list[str], *, about: Path, also: str = "") -> dict[str, Any]:
+    async def ask(self, words: list[str], *, about: Path | None, also: str = "") -> dict[str, Any]:
         """Run a short command beside the server, and give what it prints as JSON.
 
-        It is asked once while the file that it is about, and what else it depends on, are the same. A command that
-        refuses raises what it said, in its own words.
+        It is asked once while the file that it is about, and what else it depends on, are the same; of a table of a
+        server, until it is opened anew. A command that refuses raises what it said, in its own words.
         """
-        stat = about.stat()
-        key = (*words, stat.st_mtime_ns, stat.st_size, also)
+        stat = about.stat() if about else None
+        key = (*words, also, *((stat.st_mtime_ns, stat.st_size) if stat else ()))
         if key not in self._found:
             self._found[key] = await self._run(words)
         return self._found[key]
+
+    def forget(self, name: str) -> None:
+        """Forget what was found out about a source."""
+        self._found = {key: found for key, found in self._found.items() if name not in key}
 
     async def do(self, words: list[str]) -> None:
         """Run a short command that writes files; one that refuses raises what it said."""

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-from nicegui import ui
+from nicegui import run, ui
 
+from discreet.data.databases import Address
 from discreet.errors import InputError
 from discreet.jobs.history import begin_history
 from discreet.jobs.job import Job
 from discreet.web import theme
 from discreet.web.folder import MICRODATA, OURS, Folder
+from discreet.web.sources import find, list_databases
 
 Act = Callable[[], object]
 
@@ -21,7 +23,7 @@ def add_pages(folder: Folder) -> None:
     """Add the pages to the app."""
 
     @ui.page("/")
-    def files() -> None:
+    async def files() -> None:
         with theme.page(folder, "Files", "/"):
             theme.heading("Files")
             theme.lead("Choose the microdata to protect. Files stay in this folder: nothing is uploaded anywhere.")
@@ -38,15 +40,23 @@ def add_pages(folder: Folder) -> None:
                     theme.dim("Files of cells, their own or another tool's; or build a table from microdata above.")
                     for path in tables:
                         theme.link(path.name, f"/open-table/{quote(path.name)}")
+            place = ui.element("div").classes("content")
+            await ui.context.client.connected()
+            databases = await run.io_bound(list_databases, folder)
+            if databases:
+                with place, theme.panel("Tables of databases"):
+                    for name, held in databases.items():
+                        _show_database(name, held)
 
-    @ui.page("/open/{name}")
-    def open_file(name: str) -> None:
+    @ui.page("/open/{name:path}")
+    def open_source(name: str) -> None:
         try:
-            path = folder.file(name)
+            source = find(folder, name)
         except InputError as error:
             _refuse(folder, str(error))
             return
-        history = begin_history(folder.path, {"kind": "microdata", "file": path.name, "columns": {}, "k": 5})
+        folder.forget(source.name)
+        history = begin_history(folder.path, {"kind": "microdata", "file": source.name, "columns": {}, "k": 5})
         ui.navigate.to(f"/data/{history.id}/columns")
 
     @ui.page("/open-table/{name}")
@@ -106,6 +116,16 @@ def _show_file(path: Path, released: bool) -> None:
         theme.link("build a table", f"/build-table/{quote(path.name)}", "soft")
         if released:
             theme.pill("released", "good")
+
+
+def _show_database(name: str, held: list[Address] | str) -> None:
+    theme.dim(name.removeprefix("sqlite:"))
+    if isinstance(held, str):
+        theme.note(held, "warn")
+    elif not held:
+        theme.dim("There are no tables in it.")
+    for address in held if isinstance(held, list) else []:
+        theme.link(address.name, f"/open/{quote(address.typed)}")
 
 
 def _size(count: float) -> str:

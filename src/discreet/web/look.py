@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import ui
@@ -9,7 +10,7 @@ from nicegui import ui
 from discreet.errors import InputError
 from discreet.jobs.job import Job
 from discreet.jobs.queue import Jobs
-from discreet.web import theme
+from discreet.web import figures, theme
 from discreet.web.desk import Desk
 
 # So many candidates stand side by side.
@@ -49,52 +50,93 @@ async def show(desk: Desk) -> None:
     def shown() -> None:
         with ui.element("div").classes("grid-of"):
             with theme.panel("Candidates"):
-                _list(desk, found, shown.refresh)
+                _list(desk, found, choose)
+                _compare(found)
             with theme.panel("Loss and risk"):
-                ui.echart(_scatter(found)).style("height:260px;width:100%")
+                ui.echart(_scatter(found, chosen(desk))).style("height:300px;width:100%")
         job = chosen(desk)
         if job is not None:
             _cards(job)
 
+    async def choose(event: Any) -> None:
+        desk.history.choose(chosen=event.value)
+        shown.refresh()
+        await draw()
+
+    async def draw() -> None:
+        job = chosen(desk)
+        assert job is not None
+        place.clear()
+        with place, theme.follows("Comparing the candidate with the original …") as content:
+            try:
+                counted = await figures.find(desk, job)
+            except InputError as error:
+                with content:
+                    theme.note(str(error), "warn")
+            else:
+                now = chosen(desk)
+                if now is not None and now.id == job.id:
+                    with content:
+                        figures.show(counted, desk.columns_with("confidential", "sampling weight, released"))
+
     shown()
+    place = ui.element("div").classes("content")
     with ui.element("div").classes("row-of end"):
         theme.secondary("Try another", lambda: desk.go("protect"), "another")
         theme.primary("Next: write", lambda: desk.go("write"), "next")
+    ui.timer(0.01, draw, once=True)
 
 
-def _list(desk: Desk, found: list[Job], refresh: Any) -> None:
+def _list(desk: Desk, found: list[Job], choose: Callable[[Any], object]) -> None:
     now = chosen(desk)
-
-    def choose(event: Any) -> None:
-        desk.history.choose(chosen=event.value)
-        refresh()
-
-    names = {}
-    for job in found:
-        measures = job.result()["printed"]["measures"]
-        names[job.id] = f"{name_of(job)}: loss {measures['il']:.2f} %, linked {measures['dld']:.2f} %"
+    names = {job.id: name_of(job) for job in found}
     radio = ui.radio(names, value=None if now is None else now.id, on_change=choose)
     radio.props("color=primary").mark("candidates")
+
+
+def _compare(found: list[Job]) -> None:
+    """The candidates side by side."""
+    accounts = [job.result()["printed"] for job in found]
+    rows = {
+        "information lost": [f"{one['measures']['il']:.2f} %" for one in accounts],
+        "found by linkage": [
+            f"{one['measures']['dld']:.2f} %" if one["measures"].get("dld") is not None else "" for one in accounts
+        ],
+        "smallest class": [
+            f"{min(check['smallest'] for check in one['verification']['checks']):,}" for one in accounts
+        ],
+        "no release loses less than": [
+            f"{one['bound']['value']:.2f} %" if (one.get("bound") or {}).get("value") else "" for one in accounts
+        ],
+        "seconds of search": [f"{one['search'].get('seconds') or 0:.0f}" for one in accounts],
+    }
+    lines = [[name, *cells] for name, cells in rows.items() if any(cells)]
+    theme.grid(("", *(str(int(job.id)) for job in found)), lines, right=range(1, len(found) + 1))
 
 
 def name_of(job: Job) -> str:
     """A candidate in a few words."""
     about = job.request().get("about", {})
     method = about.get("method") or "memetic"
-    return f"{int(job.id)} · k = {about.get('k')}, {method}{', grouped' if about.get('grouping') else ''}"
+    return f"{int(job.id)} · k = {about.get('k')}, {method}{', in groups' if about.get('grouped') else ''}"
 
 
-def _scatter(found: list[Job]) -> dict[str, Any]:
+def _scatter(found: list[Job], now: Job | None) -> dict[str, Any]:
     series = []
     for job, colour in zip(found, COLOURS, strict=False):
         measures = job.result()["printed"]["measures"]
         series.append(
             {
                 "type": "scatter",
-                "symbolSize": 16,
-                "data": [[measures["il"], measures["dld"]]],
-                "itemStyle": {"color": colour},
-                "label": {"show": True, "position": "top", "formatter": str(int(job.id)), "color": "#808890"},
+                "symbolSize": 22 if job == now else 14,
+                "data": [[measures["il"], measures.get("dld")]],
+                "itemStyle": {"color": colour, "borderColor": "#808890", "borderWidth": 3 if job == now else 0},
+                "label": {
+                    "show": True,
+                    "position": "top",
+                    "color": "#808890",
+                    "formatter": f"{int(job.id)}{' · chosen' if job == now else ''}",
+                },
             }
         )
     axis = {
@@ -123,8 +165,9 @@ def _cards(job: Job) -> None:
             if measures.get("id") is not None:
                 _figure(f"{measures['id']:.1f} %", "of the values lie in a narrow interval about the released one")
             least = min(check["smallest"] for check in checked["checks"])
+            unit = next((one for one in ("household", "person") if account["promise"].get(one)), "record")
             classes = measures.get("classes")
-            _figure(f"{least:,}", f"records at least look alike{f', in {classes:,} classes' if classes else ''}")
+            _figure(f"{least:,}", f"{unit}s at least look alike{f', in {classes:,} classes' if classes else ''}")
         with theme.panel("The analyst"):
             _figure(f"{measures['il']:.1f} %", "of the information in the quasi-identifiers is lost")
             rows = [
@@ -134,15 +177,9 @@ def _cards(job: Job) -> None:
             ]
             if rows:
                 theme.grid(("column", "mean", "variance"), rows, right=(1, 2))
-    with ui.element("div").classes("grid-of"):
-        with theme.panel("Loss per column"):
-            losses = measures.get("il_per_attribute", {})
-            theme.bars(dict(sorted(losses.items(), key=lambda pair: -pair[1])))
-        with theme.panel("Class sizes"):
-            sizes = measures.get("risk", {}).get("sizes", [])
-            total = sum(one["records"] for one in sizes) or 1
-            theme.dim("Share of the records in classes of so many:")
-            theme.bars({f"{one['least']}–{one['most']}": 100 * one["records"] / total for one in sizes})
+    with theme.panel("Loss per column"):
+        losses = measures.get("il_per_attribute", {})
+        theme.bars(dict(sorted(losses.items(), key=lambda pair: -pair[1])))
 
 
 def _figure(number: str, words: str) -> None:

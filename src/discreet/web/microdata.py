@@ -8,11 +8,13 @@ from typing import Any
 from nicegui import ui
 
 from discreet.errors import InputError
+from discreet.jobs.requests import find_problems
 from discreet.web import look, theme, write
 from discreet.web.columns import show_columns
 from discreet.web.desk import Desk
 from discreet.web.folder import Folder
-from discreet.web.protect import show_promise, show_protect
+from discreet.web.promise import show_promise
+from discreet.web.protect import show_protect
 
 STEPS = {"columns": "Columns", "promise": "Promise", "protect": "Protect", "look": "Look", "write": "Write"}
 
@@ -36,8 +38,8 @@ def add_pages(folder: Folder) -> None:
                 theme.note(str(error), "bad")
             return
         step = step if step in STEPS else "columns"
-        with theme.page(folder, desk.file.name):
-            theme.title_bar(desk.file.name, desk.history, lambda: desk.go(step))
+        with theme.page(folder, desk.source.title):
+            theme.title_bar(desk.source.title, desk.history, lambda: desk.go(step))
             theme.steps(f"/data/{desk.history.id}", STEPS, _open_steps(desk), step)
             with theme.follows() as content:
                 await ui.context.client.connected()
@@ -49,6 +51,6 @@ def add_pages(folder: Folder) -> None:
 
 
 def _open_steps(desk: Desk) -> dict[str, bool]:
-    decided = bool(desk.now["columns"]) and not desk.undecided
+    decided = bool(desk.now["columns"]) and not find_problems(desk.now["columns"])
     tried = decided and bool(desk.now.get("candidates"))
     return {"columns": True, "promise": decided, "protect": decided, "look": tried, "write": tried}

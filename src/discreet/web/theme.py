@@ -153,10 +153,10 @@ def steps(place: str, words: dict[str, str], is_open: dict[str, bool], here: str
 
 
 @contextmanager
-def follows() -> Iterator[ui.element]:
+def follows(words: str = "Looking at the file …") -> Iterator[ui.element]:
     """Where what must be counted first will stand; the page itself is there at once."""
     with ui.element("div").classes("row-of soft") as waiting:
         ui.spinner(size="sm")
-        ui.label("Looking at the file …")
+        ui.label(words)
     yield ui.element("div").classes("content")
     waiting.delete()

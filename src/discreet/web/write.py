@@ -11,7 +11,7 @@ from nicegui import ui
 from discreet.errors import DiscreetError, InputError
 from discreet.jobs.job import CHECKPOINT, Job
 from discreet.jobs.queue import Jobs
-from discreet.jobs.requests import SETTINGS, as_typed, repeat, write_sign_off
+from discreet.jobs.requests import GROUPING, SETTINGS, as_typed, repeat, write_sign_off
 from discreet.release.atomic import write_contents
 from discreet.release.reports.sign_off import FIVE_SAFES
 from discreet.web import look, theme
@@ -41,14 +41,23 @@ async def show(desk: Desk) -> None:
     with theme.panel("Verified"):
         theme.note(f"{account['promise']['words'].capitalize()}.", "good")
         for check in account["verification"]["checks"]:
-            theme.dim(
-                f"Counted anew from what was written: {check['combinations']:,} combinations in "
-                f"{account['verification']['records']:,} records, the rarest {check['smallest']:,} times."
-            )
+            theme.dim(_tell(account, check))
     if written is None:
         _form(desk, job)
     else:
         _result(desk, written)
+
+
+def _tell(account: dict[str, Any], check: dict[str, Any]) -> str:
+    """What was counted over one group of columns, in words."""
+    promise, records = account["promise"], account["verification"]["records"]
+    unit = next((one for one in ("household", "person") if promise.get(one)), "")
+    rarest = f"with {check['smallest']:,} {unit}s" if unit else f"{check['smallest']:,} times"
+    parts = [f"{check['combinations']:,} combinations in {records:,} records, the rarest {rarest}"]
+    parts += [f"{one['column']} of at least {one['worst']:.3g} values" for one in check.get("l", [])]
+    parts += [f"{one['column']} at most {one['worst']:.2g} from all records" for one in check.get("t", [])]
+    where = f"{', '.join(check['columns'])}: " if len(promise["groups"]) > 1 else ""
+    return f"{where}Counted anew from what was written: {'; '.join(parts)}."
 
 
 def _written(desk: Desk) -> Job | None:
@@ -71,8 +80,8 @@ def _form(desk: Desk, job: Job) -> None:
                 field.style("width:100%").mark(f"safe-{key}")
                 field.on_value_change(lambda event, key=key: words["five_safes"].update({key: event.value}))
     with theme.panel("Files"):
-        suffix = desk.file.suffix if desk.file.suffix in FORMATS else ".csv"
-        name = ui.input("Name of the release", value=f"{desk.file.stem}-release{suffix}").props("outlined dense")
+        suffix = desk.source.suffix if desk.source.suffix in FORMATS else ".csv"
+        name = ui.input("Name of the release", value=f"{desk.source.stem}-release{suffix}").props("outlined dense")
         name.style("width:min(420px,100%)").mark("output")
         theme.dim("Beside it: its record and a report, which may be published; the evidence, an internal report, and")
         theme.dim("the configuration that repeats it, which are internal.")
@@ -97,7 +106,10 @@ def _begin(desk: Desk, job: Job, output: str, words: dict[str, Any]) -> str:
         path.with_name(f"{output}.toml"): (job.path / SETTINGS).read_bytes(),
         path.with_name(f"{output}.sign-off.toml"): write_sign_off(words).encode(),
     }
-    command = repeat(desk.file.name, output, job.result()["printed"]["search"])
+    grouped = (job.path / GROUPING).is_file()
+    if grouped:
+        contents[path.with_name(f"{output}.{GROUPING}")] = (job.path / GROUPING).read_bytes()
+    command = repeat(desk.source.name, output, job.result()["printed"]["search"], grouping=grouped)
     write_contents(contents)
     # The search is not done again: it goes on from where the candidate's ended, which is its end.
     checkpoint = job.path / CHECKPOINT
@@ -121,8 +133,9 @@ def _result(desk: Desk, job: Job) -> None:
     output = command[command.index("-o") + 1]
     with theme.panel("Written"):
         theme.note(f"{output} is released.", "good").mark("released")
-        rows = [[name, _kind(name, output)] for name in sorted(job.result()["files"])]
-        theme.grid(("file", ""), [*rows, [f"{output}.toml", "internal"], [f"{output}.sign-off.toml", "internal"]])
+        beside = [f"{output}.{ending}" for ending in ("toml", GROUPING, "sign-off.toml")]
+        names = [*job.result()["files"], *(name for name in beside if (desk.folder.path / name).is_file())]
+        theme.grid(("file", ""), [[name, _kind(name, output)] for name in sorted(names)])
         with ui.element("div").classes("row-of"):
             for ending, word in ((".report.html", "The report"), (".internal.html", "The internal report")):
                 if (desk.folder.path / report_of(output, ending)).is_file():

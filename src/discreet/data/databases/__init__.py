@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,16 @@ def read(path: Path | str, *, query: Path | str | None = None, connection: Any =
         return reader(session, address, text)
 
 
+def list_tables(path: Path | str) -> list[Address]:
+    """The tables and views of a database that may be read: postgresql:, postgresql:SERVICE or sqlite:FILE."""
+    address = parse(path, query=True)
+    reader = postgresql if address.system == "postgresql" else sqlite
+    with connect(address, called=address.name) as session:
+        found = [replace(address, schema=schema, table=table) for schema, table in session.rows(reader.TABLES)]
+    # A name that cannot be typed as an address is passed over.
+    return [one for one in found if parse(one.typed) == one]
+
+
 def _read_query(path: Path) -> str:
     """The one statement in a file, without the semicolon at its end."""
     try:
@@ -46,4 +57,4 @@ def _read_query(path: Path) -> str:
     return text
 
 
-__all__ = ["Address", "Session", "parse", "read"]
+__all__ = ["Address", "Session", "list_tables", "parse", "read"]

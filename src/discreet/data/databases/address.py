@@ -10,7 +10,8 @@ from discreet.errors import InputError
 
 SYSTEMS = ("postgresql", "sqlite")
 # A name as it stands, or in double quotes, which are doubled inside; signs of a login are in no plain name.
-_NAME = r'"(?:[^"\0]|"")+"|[^"./@:=?#\0]+'
+_PLAIN = r'[^"./@:=?#\0]+'
+_NAME = rf'"(?:[^"\0]|"")+"|{_PLAIN}'
 _TABLE = re.compile(rf"(?:(?P<service>[^\"/@:=?#\0]+)/)?(?P<schema>{_NAME})\.(?P<table>{_NAME})")
 _SERVICE = re.compile(r"(?P<service>[^\"./@:=?#\0]*)/?")
 _HOW = (
@@ -47,6 +48,14 @@ class Address:
         if self.file is not None:
             return f"{self.file.name}#{self.table}" if self.table else self.file.name
         return f"{self.schema}.{self.table}" if self.table else self.system
+
+    @property
+    def typed(self) -> str:
+        """As it is typed."""
+        if self.file is not None:
+            return f"sqlite:{self.file.as_posix()}#{self.table}"
+        names = (part if re.fullmatch(_PLAIN, part) else quote(part) for part in (self.schema, self.table) if part)
+        return f"{self.system}:{f'{self.service}/' if self.service else ''}{'.'.join(names)}"
 
     @property
     def stem(self) -> str:

@@ -14,6 +14,13 @@ from discreet.data.databases.rows import digest, sort_order, to_rows
 from discreet.data.databases.session import Session
 from discreet.data.files.source import Source
 
+# The schema and the name of every table and view that this user may read.
+TABLES = """
+SELECT n.nspname::text, c.relname::text
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+  AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+ORDER BY 1, 2"""
 # Types that arrive as they are.
 _AS_THEY_ARE = {"bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "date", "timestamp"}
 # Type → the cast, and what the column then is. Of those not named here the text is taken.

@@ -14,6 +14,8 @@ from discreet.data.databases.session import Session
 from discreet.data.files.source import Source
 
 _CLASSES = ("integer", "real", "text", "blob")
+# The schema and the name of every table and view.
+TABLES = "SELECT '', name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
 # The driver takes the types of columns from the first batch: all rows are one.
 _ONE_BATCH = {"adbc.sqlite.query.batch_rows": 1 << 30}
 

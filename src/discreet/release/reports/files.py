@@ -18,6 +18,7 @@ from discreet.errors import InputError
 from discreet.measures.pair import align, leave_out
 from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.evidence import evidence as account_of
+from discreet.release.reports.figures import figures
 from discreet.release.reports.internal import internal_page
 from discreet.release.reports.look import Look, look
 from discreet.release.reports.public import public_page
@@ -53,6 +54,11 @@ def render_reports(
     """The text of both reports, or of one of them; the data is looked at once, or was looked at before."""
     seen = look(subject, tell) if looked is None else looked
     return {kind: PAGES[kind](subject, seen).render() for kind in kinds}
+
+
+def render_figures(subject: Subject, tell: Callable[[str, float], None]) -> dict[str, str]:
+    """The figures behind the charts, as the text of a JSON file."""
+    return {"figures": json.dumps(figures(look(subject, tell)), ensure_ascii=False, indent=1) + "\n"}
 
 
 def write_reports(

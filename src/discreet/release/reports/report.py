@@ -31,6 +31,7 @@ def report(
     confidential: Names = None,
     config: str | Path | None = None,
     output: str | Path | None = None,
+    figures: str | Path | None = None,
     acro: str | Path | None = None,
     force: bool = False,
     progress: Callable[[str, float], None] | None = None,
@@ -78,6 +79,9 @@ def report(
         The TOML file of the protection, for roles and types; what the call gives wins.
     output : path
         Another name than that of the release, for the files to be named after.
+    figures : path
+        Instead of the reports write this JSON file, with the figures that charts of the internal report of microdata
+        are drawn from: distributions, correlations and class sizes. Internal.
     acro : path
         Also make this folder for output checkers: the release in the form that ACRO's viewer reads. Internal, and needs
         the evidence.
@@ -91,7 +95,7 @@ def report(
     Returns
     -------
     dict of str to Path
-        The files written: `report` and `internal report`.
+        The files written: `report` and `internal report`, or `figures`.
 
     Examples
     --------
@@ -110,6 +114,7 @@ def report(
         is_table,
         read_subject,
         read_table,
+        render_figures,
         render_reports,
         report_files,
         write_pages,
@@ -123,7 +128,7 @@ def report(
         raise InputError(
             "the reports of a table in a database are written with it, by protect --report; or name a file"
         )
-    files = report_files(release if output is None else Path(output))
+    files = report_files(release if output is None else Path(output)) if figures is None else {"figures": Path(figures)}
     if acro is not None:
         check_acro(acro, release)
     named = None if evidence is None else Path(evidence)
@@ -131,6 +136,8 @@ def report(
     render: Callable[[], dict[str, str]]
     command: Callable[[], str]
     if is_table(release):
+        if figures is not None:
+            raise InputError(f"{release.name}: figures are of microdata; the reports of a table have its pattern")
         subject = table = read_table(release, original=original, evidence=named, sign_off=sign_off)
         render = partial(table_internal.render_table_reports, table)
         command = partial(table_internal.write_command, table.account)
@@ -148,7 +155,7 @@ def report(
             config=config,
             tell=tell,
         )
-        render = partial(render_reports, data, tell)
+        render = partial(render_reports, data, tell) if figures is None else partial(render_figures, data, tell)
         command = partial(repeat.write_command, data)
     if acro is not None and "evidence" in subject.absent:
         raise InputError(f"{release.name}: a folder for output checkers needs the evidence of the release (--evidence)")
