@@ -36,15 +36,24 @@ def test_a_pattern_names_files(command: Command, tmp_path: Path) -> None:
     assert CANARY not in done.out
 
 
-@pytest.mark.parametrize(
-    "asked", [["--row-map", "map.csv"], ["--order", "kept"], ["--bound"], ["--measures", "dld"], ["--dry-run"]]
-)
+@pytest.mark.parametrize("asked", [["--order", "kept"], ["--bound"], ["--measures", "dld"], ["--dry-run"]])
 def test_what_needs_all_records_at_once_is_refused(command: Command, tmp_path: Path, asked: list[str]) -> None:
     data = write_parts(register(300), tmp_path / "in")
     done = command("protect", data, "-o", tmp_path / "out", *WHAT, *asked)
     assert done.status == 2
     assert "not for data in parts or larger than memory" in done.err
     assert not (tmp_path / "out").exists()
+
+
+def test_households_weights_and_groups_are_for_parts_too(command: Command, tmp_path: Path) -> None:
+    frame = register(600).with_columns(house=pl.int_range(600) // 2, weight=pl.int_range(600) % 5 + 1)
+    data = write_parts(frame, tmp_path / "in")
+    further = ["--household", "house", "--sampling-weight", "weight", "--grouping", "age;income"]
+    done = command("protect", data, "-o", tmp_path / "out", *WHAT, *SMALL, *further, "--row-map", tmp_path / "rows")
+    assert done.status == 0, done.err
+    assert "300 households of 2 members" in done.err
+    assert len(list((tmp_path / "rows").iterdir())) == len(list((tmp_path / "out").iterdir())) - 1
+    assert command("verify", tmp_path / "out").status == 0
 
 
 def test_a_folder_without_its_record_is_no_release(command: Command, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def publish_large(
     """Protect data in parts; what only a file in memory can have is refused."""
     from discreet.microdata.protect_large import protect_large
 
-    others = ("grouping", "labels", "target", "bound", "measures", "split_households", "sampling_weight", "order")
+    others = ("labels", "target", "bound", "measures", "order")
     asked = [name for name in others if given.get(name) is not None] + [name for name, value in alone.items() if value]
     if asked:
         raise InputError(

@@ -115,7 +115,6 @@ def protect(
 
     if is_large(data, large.memory):
         alone: Any = {
-            "row_map": writing.row_map,
             "evidence": writing.evidence,
             "files": writing.files,
             "dry_run": dry_run,
@@ -124,7 +123,13 @@ def protect(
             **previous.given(),
         }
         return publish_large(
-            data, output, given | {"order": writing.order}, large, alone, reading=reading.settings(), console=console
+            data,
+            output,
+            given | {"order": writing.order, "row_map": writing.row_map},
+            large,
+            alone,
+            reading=reading.settings(),
+            console=console,
         )
 
     def make(report: Reporter) -> Release:

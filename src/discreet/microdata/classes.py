@@ -160,10 +160,14 @@ def pattern_classes(
 
 
 def join_patterns(
-    patterns: NDArray[np.bool_], sizes: NDArray[np.int64], k: int, names: Sequence[str]
+    patterns: NDArray[np.bool_],
+    sizes: NDArray[np.int64],
+    k: int,
+    names: Sequence[str],
+    units: tuple[str, str] = ("record", "records"),
 ) -> list[tuple[frozenset[int], NDArray[np.int64]]]:
     """The same for patterns of which only is known how many records have each: patterns in place of records."""
-    return _join_words(_words(patterns), sizes, k, names, ("record", "records"))
+    return _join_words(_words(patterns), sizes, k, names, units)
 
 
 def _join_words(

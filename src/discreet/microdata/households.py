@@ -71,18 +71,22 @@ class Households:
     def notes(self) -> list[str]:
         """What to know of them."""
         sizes = np.bincount(self.codes)
-        least, most = int(sizes.min()), int(sizes.max())
-        range_ = f"{least}" if least == most else f"{least} to {most}"
-        told = [
-            f"{count(len(sizes), 'household')} of {range_} {'member' if range_ == '1' else 'members'}, protected as "
-            "wholes; their numbers are new, in the order of what is released of them"
-        ]
-        if self.cut:
-            told.append(
-                f"{BEWARE}{count(self.cut, 'household')} became {count(self.parts, 'part')} with numbers of their own, "
-                "as asked for: the promise is of the parts, and whoever knows all members may put parts together"
-            )
-        return told
+        return tell_households(len(sizes), int(sizes.min()), int(sizes.max()), self.cut, self.parts)
+
+
+def tell_households(number: int, least: int, most: int, cut: int, parts: int) -> list[str]:
+    """What to know of so many households of so many members, some of which were cut into parts."""
+    range_ = f"{least}" if least == most else f"{least} to {most}"
+    told = [
+        f"{count(number, 'household')} of {range_} {'member' if range_ == '1' else 'members'}, protected as "
+        "wholes; their numbers are new, in the order of what is released of them"
+    ]
+    if cut:
+        told.append(
+            f"{BEWARE}{count(cut, 'household')} became {count(parts, 'part')} with numbers of their own, "
+            "as asked for: the promise is of the parts, and whoever knows all members may put parts together"
+        )
+    return told
 
 
 def read_households(dataset: Dataset, name: str, by: list[str], most: int | None = None) -> Households:
@@ -186,11 +190,29 @@ def _number_strata(dataset: Dataset, by: list[str]) -> Labels:
 
 
 def _check_sizes(dataset: Dataset, by: list[str], by_size: Sequence[Members], stratum: Labels, k: int) -> None:
-    """Refuse sizes that fewer than k households have, and say what can be done."""
+    """Refuse sizes that fewer than k households have."""
     strata = int(stratum.max()) + 1
     counts = np.zeros((strata, max(members.shape[1] for members in by_size) + 1), np.int64)
     for members in by_size:
         counts[:, members.shape[1]] = np.bincount(stratum[members[:, 0]], minlength=strata)
+    check_sizes(dataset.name, by, counts, k)
+
+
+def check_sizes(name: str, by: list[str], counts: Labels, k: int) -> None:
+    """Refuse sizes that fewer than k households have, and say what can be done.
+
+    Parameters
+    ----------
+    name : str
+        What the data is called.
+    by : list of str
+        The columns that make strata.
+    counts : array of int, strata × sizes
+        How many households of each size there are.
+    k : int
+        Least number of households.
+    """
+    strata = len(counts)
     rare = (counts > 0) & (counts < k)
     if not rare.any():
         return
@@ -204,7 +226,7 @@ def _check_sizes(dataset: Dataset, by: list[str], by_size: Sequence[Members], st
     helps += [] if most is None else [f"cut larger ones into parts: split_households {most} would do"]
     helps += ["name fewer columns as by"] if by else []
     raise InputError(
-        f"{dataset.name}: fewer than k = {k} households have this number of members{where}: {', '.join(sizes)}. They "
+        f"{name}: fewer than k = {k} households have this number of members{where}: {', '.join(sizes)}. They "
         f"cannot look like k others; {', or '.join(helps)}"
     )
 

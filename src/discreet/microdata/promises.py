@@ -125,7 +125,7 @@ class Constraints:
             middles = np.ascontiguousarray(within[:, :, (self.width - 1) // 2])
         return {
             "width": self.width,
-            "several": _several(self.persons),
+            "several": is_several(self.persons),
             "equal": bool((self.votes == self.votes[:1]).all()),
             "persons": self.persons,
             "votes": self.votes,
@@ -222,14 +222,14 @@ def constraints_of(
     for said in promise.held:
         if not said.holds_anyway:
             codes, ordered = _read_codes(dataset, declarations, said.column)
-            kind, limit = _limit(said, ordered)
+            kind, limit = limit_of(said, ordered=ordered)
             columns.append(Constraint(said.column, kind, limit, codes, np.bincount(codes, votes) / votes.sum()))
     # Groups of k households are of k, whatever they have.
-    needed = columns or (households is None and _several(numbers))
+    needed = columns or (households is None and is_several(numbers))
     return Constraints(promise.k, numbers, votes, tuple(columns)) if needed else None
 
 
-def _limit(said: Diversity | Closeness, ordered: bool) -> tuple[int, float]:
+def limit_of(said: Diversity | Closeness, *, ordered: bool) -> tuple[int, float]:
     """How a column is judged, and its limit: a number of values, an entropy, or a distance."""
     if isinstance(said, Closeness):
         return (ORDERED if ordered else EQUAL), said.most
@@ -247,7 +247,7 @@ def _read_codes(dataset: Dataset, declarations: Declarations, name: str) -> tupl
     return np.unique(values, return_inverse=True)[1].astype(np.int64), attribute.kind != "nominal"
 
 
-def _several(persons: Ints) -> bool:
+def is_several(persons: Ints) -> bool:
     """Whether a person has several of the records; persons are numbered 0, 1, …"""
     return int(persons.max(initial=-1)) + 1 < len(persons)
 
@@ -300,7 +300,7 @@ def check_possible(dataset: Dataset, groups: Sequence[AttributeGroup], constrain
             own = constraints.take(rows)
             if not own.keep(np.zeros(len(rows), np.int64)):
                 what, helps = _name_class(dataset, group.classes, number)
-                raise InputError(f"{dataset.name}: {what} {'; '.join(_list_lacks(own))}. {helps}.")
+                raise InputError(f"{dataset.name}: {what} {'; '.join(list_lacks(own))}. {helps}.")
 
 
 def _name_class(dataset: Dataset, classes: Classes, number: int) -> tuple[str, str]:
@@ -316,7 +316,7 @@ def _name_class(dataset: Dataset, classes: Classes, number: int) -> tuple[str, s
     return f"{what} of one stratum and pattern of missing values (the first: {dataset.place(int(rows[0]))})", helps
 
 
-def _list_lacks(own: Constraints) -> list[str]:
+def list_lacks(own: Constraints) -> list[str]:
     """What a class as a whole does not keep, and what it could."""
     words = []
     persons = own.count_persons()

@@ -10,6 +10,7 @@ from discreet.columns import (
     ColumnKeywords,
     PromiseKeywords,
     ProtectionKeywords,
+    SamplingKeywords,
     SearchKeywords,
     sort_keywords,
     takes,
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 
 
 @shows_progress
-@takes(ColumnKeywords, PromiseKeywords, SearchKeywords)
+@takes(ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
 def protect_large(
     data: str | Path,
     output: str | Path,
     *,
     k: int | None = None,
+    grouping: Any = None,
+    split_households: int | None = None,
     method: str | None = None,
     params: Mapping[str, Any] | None = None,
     block_records: int | None = None,
@@ -38,6 +41,7 @@ def protect_large(
     cluster: str | None = None,
     executor: Executor | None = None,
     reading: Mapping[str, Any] | None = None,
+    row_map: str | Path | None = None,
     force: bool = False,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
@@ -56,6 +60,10 @@ def protect_large(
         while it goes on the folder `OUTPUT.work` appear beside it.
     k : int
         How many records at least must share each combination of the quasi-identifiers.
+    grouping : list of lists of str, Grouping or path
+        Groups of quasi-identifiers, as in `protect`.
+    split_households : int
+        Most members of a household, as in `protect`.
     method : str
         How records are grouped within a block; `memetic` by default.
     params : mapping
@@ -73,6 +81,9 @@ def protect_large(
         Whatever else does the work; its workers must see the same files.
     reading : mapping
         How CSV files are read: delimiter, encoding, decimal, header.
+    row_map : path
+        Also write a folder of internal files, one for each part, that link each row of the release to its record in the
+        input, counted through all files.
     force : bool
         Replace a folder that exists already.
     time : float
@@ -87,8 +98,9 @@ def protect_large(
     progress : callable
         Told the stage and how far along it is, in [0, 1].
     **keywords
-        What the columns are, what is promised beside k-anonymity, and how long to search: see ColumnKeywords,
-        PromiseKeywords and SearchKeywords. Not for large data are household, t, and recoding on the way in.
+        What the columns are, what is promised beside k-anonymity, whether the data is a sample, and how long to search:
+        see ColumnKeywords, PromiseKeywords, SamplingKeywords and SearchKeywords. Not for large data is recoding on the
+        way in.
 
     Returns
     -------
@@ -103,21 +115,23 @@ def protect_large(
     from discreet.data.memory import parse_size
     from discreet.microdata.large.driver import BLOCK_RECORDS, protect_parts
 
-    groups = (ColumnKeywords, PromiseKeywords, SearchKeywords)
-    columns, promised, search = sort_keywords(protect_large, keywords, *groups)
+    groups = (ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
+    columns, promised, sampled, search = sort_keywords(protect_large, keywords, *groups)
     search = {name: value for name, value in search.items() if name != "threads"}
     return protect_parts(
         data,
         Path(output),
         columns,
         search,
-        {"k": k, "method": method, "params": params, **promised},
+        {"k": k, "method": method, "params": params, "split_households": split_households, **promised, **sampled},
         reading=reading or {},
         block_records=BLOCK_RECORDS if block_records is None else block_records,
         workers=workers,
         memory=None if memory is None else parse_size(memory),
         cluster=cluster,
         executor=executor,
+        grouping=grouping,
+        row_map=None if row_map is None else Path(row_map),
         force=force,
         tell=progress or silent,
     )

@@ -113,12 +113,14 @@ def _across(promise: Promise, measures: Mapping[str, Any]) -> list[str]:
     """What several groups of quasi-identifiers do not promise, with what is known of it."""
     if len(promise.groups) == 1:
         return []
+    held = f"k-anonymity holds within each of the {len(promise.groups)} groups of quasi-identifiers only: "
+    if "dld" not in measures:
+        return entry("Beware", f"{held}what an intruder who combines groups finds is not measured of data in parts")
     error = measures["dld_standard_error"]
     how = "" if error is None else f" (estimated from {measures['dld_searched']:,} of them, ± {error:.2f})"
     return entry(
         "Beware",
-        f"k-anonymity holds within each of the {len(promise.groups)} groups of quasi-identifiers only: an intruder who "
-        f"combines groups finds {measures['dld']:.2f} % of the records{how}",
+        f"{held}an intruder who combines groups finds {measures['dld']:.2f} % of the records{how}",
     )
 
 

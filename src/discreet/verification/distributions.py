@@ -8,6 +8,7 @@ an order it stands below the lowest.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +45,14 @@ class Spread:
     distance: Numbers
 
 
-def measure_spread(classes: Integers, codes: Integers, votes: Numbers | None = None, *, ordered: bool) -> Spread:
+def measure_spread(
+    classes: Integers,
+    codes: Integers,
+    votes: Numbers | None = None,
+    *,
+    ordered: bool,
+    everywhere: Numbers | None = None,
+) -> Spread:
     """The spread of a column in each class.
 
     The table of classes and values is never made: its cells that are not 0, by class and then by value, are no more
@@ -60,8 +68,10 @@ def measure_spread(classes: Integers, codes: Integers, votes: Numbers | None = N
         How much each record counts, above 0; 1 if not given.
     ordered : bool
         Whether the distance is that of ordered values, or all are equally far from each other.
+    everywhere : array of float, optional
+        How often each value stands in the whole file, if these records are a part of it; by default they are all.
     """
-    m = int(codes.max()) + 1
+    m = int(codes.max()) + 1 if everywhere is None else len(everywhere)
     cells, place, counts = np.unique(classes * m + codes, return_inverse=True, return_counts=True)
     held = counts if votes is None else np.bincount(place.ravel(), votes)
     owner, code = cells // m, cells % m
@@ -71,7 +81,8 @@ def measure_spread(classes: Integers, codes: Integers, votes: Numbers | None = N
     shares = held / np.repeat(totals, lengths)
     # Entropy −Σ p·ln p; a class of one value has exactly 0, and no class less.
     entropy = np.maximum(np.add.reduceat(-shares * np.log(shares), starts), 0.0)
-    everywhere = np.bincount(code, weights=held, minlength=m).astype(np.float64)
+    if everywhere is None:
+        everywhere = np.bincount(code, weights=held, minlength=m).astype(np.float64)
     if ordered:
         distance = _ordered_distance(held, totals, code, starts, lengths, everywhere)
     else:
@@ -142,19 +153,51 @@ def count_represented(classes: Integers, codes: Integers, persons: Integers) -> 
     return np.bincount(owner[matched], minlength=int(classes.max()) + 1).astype(np.int64)
 
 
-def read_codes(column: pl.Series, scale: Scale, decimal: str = ".") -> tuple[Integers, str]:
+def read_codes(
+    column: pl.Series, scale: Scale, decimal: str = ".", known: pl.DataFrame | None = None
+) -> tuple[Integers, str]:
     """The values of a column of a release as codes, in their order if they have one, and what tells their distribution.
 
-    The second is the SHA-256 of the sorted list of values with how often each occurs.
+    The second is the SHA-256 of the sorted list of values with how often each occurs. Of a part of a file both are by
+    the values that are known of all of it, as `count_values` gives them.
     """
-    values = _read_values(column, scale, decimal)
-    counts = pl.DataFrame({"value": values}).group_by("value").len("records").sort("value", nulls_last=False)
+    if known is None:
+        values = _read_values(column, scale, decimal)
+        ranks = values.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
+        return (ranks - int(ranks.min())).astype(np.int64), digest(count_values(column, scale, decimal))
+    numbered = known.select("value").with_row_index("code")
+    values = _read_values(column, scale, decimal).alias("value")
+    codes = values.to_frame().join(numbered, on="value", how="left", nulls_equal=True, maintain_order="left")["code"]
+    if codes.null_count():
+        raise InputError(f"column '{column.name}' has values that the whole file has not")
+    return codes.to_numpy().astype(np.int64), digest(known)
+
+
+def count_values(column: pl.Series, scale: Scale, decimal: str = ".", votes: Numbers | None = None) -> pl.DataFrame:
+    """The values of a column in their order, missing first, how many records have each, and with how many votes."""
+    values = _read_values(column, scale, decimal).alias("value")
+    votes = np.ones(len(values)) if votes is None else votes
+    return add_counts(
+        [pl.DataFrame([values, pl.Series("records", np.ones(len(values), np.int64)), pl.Series("votes", votes)])]
+    )
+
+
+def add_counts(counts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """What was counted in parts of a file, together: added up in their order, the same to the last bit."""
+    rows = pl.concat(counts).sort("value", nulls_last=False, maintain_order=True)
+    new = rows["value"].ne_missing(rows["value"].shift(1)).to_numpy().copy()
+    new[:1] = True
+    starts = np.flatnonzero(new)
+    sums = [pl.Series(name, np.add.reduceat(rows[name].to_numpy(), starts)) for name in ("records", "votes")]
+    return pl.DataFrame([rows["value"].gather(starts), *sums]) if rows.height else rows
+
+
+def digest(counts: pl.DataFrame) -> str:
+    """The SHA-256 of the sorted list of values with how often each occurs."""
     lines = counts.select(
         pl.concat_str(pl.col("records"), pl.lit(" "), pl.col("value").cast(pl.String), ignore_nulls=True)
     ).to_series()
-    digest = hashlib.sha256("\n".join(lines.to_list()).encode()).hexdigest()
-    ranks = values.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
-    return (ranks - int(ranks.min())).astype(np.int64), digest
+    return hashlib.sha256("\n".join(lines.to_list()).encode()).hexdigest()
 
 
 def _read_values(column: pl.Series, scale: Scale, decimal: str) -> pl.Series:

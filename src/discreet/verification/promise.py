@@ -338,7 +338,13 @@ def _times(number: int) -> str:
 
 
 def check(
-    frame: pl.DataFrame, promise: Promise, *, persons: pl.Series | None = None, decimal: str = "."
+    frame: pl.DataFrame,
+    promise: Promise,
+    *,
+    persons: pl.Series | None = None,
+    decimal: str = ".",
+    votes: NDArray[np.float64] | None = None,
+    whole: Mapping[str, pl.DataFrame] | None = None,
 ) -> Verification:
     """Count every combination of the promised columns in a release, and what each has of confidential ones.
 
@@ -355,6 +361,11 @@ def check(
         Whose each row is, where the promise speaks of persons; without it these are not verified.
     decimal : str
         The decimal mark of numbers in text.
+    votes : array of float, optional
+        Of a part of a release what each record counts: its share in all records of its person.
+    whole : mapping, optional
+        Of a part of a release the values that all of it has in the columns of t-closeness, as `count_values` gives
+        them.
     """
     import polars as pl
     import polars.selectors as cs
@@ -374,23 +385,29 @@ def check(
     plain = plain.with_columns(cs.by_name(signed).cast(pl.String)) if signed else plain
     # Texts by their numbers, equal ones the same: combinations of texts take several times the memory.
     plain = plain.with_columns(cs.string().cast(pl.Categorical).to_physical())
-    known = promise.person is None or persons is not None
+    are_known = promise.person is None or persons is not None
     # Without persons it can be seen whether there are enough different values, but not who has how many votes.
-    asked = [said for said in promise.held if known or (isinstance(said, Diversity) and not said.entropy)]
-    held = [_Held(said, *read_codes(frame[said.column], said.scale, decimal)) for said in asked]
+    asked = [said for said in promise.held if are_known or (isinstance(said, Diversity) and not said.entropy)]
+    held = []
+    for said in asked:
+        known = (whole or {}).get(said.column) if isinstance(said, Closeness) else None
+        everywhere = None if known is None else known["votes"].to_numpy()
+        held.append(_Held(said, *read_codes(frame[said.column], said.scale, decimal, known), everywhere))
     households = None if promise.household is None else frame[promise.household]
     units = persons if households is None else households
-    whose = None if promise.unit == RECORD or units is None else _count_votes(units)
+    whose = None if promise.unit == RECORD or units is None else _count_votes(units, votes)
     found = tuple(_tally(plain, promise, group, held, whose, households) for group in promise.groups)
-    return Verification(promise, frame.height, found, persons=None if promise.person is None else known)
+    return Verification(promise, frame.height, found, persons=None if promise.person is None else are_known)
 
 
 class _Held(NamedTuple):
-    """A confidential column: what is promised of it, its values as codes, and the digest of their distribution."""
+    """A confidential column: what is promised of it, its values as codes, the digest of their distribution, and of a
+    part of a release that of the whole."""
 
     promise: Diversity | Closeness
     codes: Integers
     distribution: str
+    everywhere: NDArray[np.float64] | None
 
 
 class _Persons(NamedTuple):
@@ -400,11 +417,11 @@ class _Persons(NamedTuple):
     votes: NDArray[np.float64]
 
 
-def _count_votes(persons: pl.Series) -> _Persons:
+def _count_votes(persons: pl.Series, votes: NDArray[np.float64] | None) -> _Persons:
     import numpy as np
 
     codes = persons.rank("dense").fill_null(0).to_numpy().astype(np.int64)
-    return _Persons(codes, 1.0 / np.bincount(codes)[codes])
+    return _Persons(codes, 1.0 / np.bincount(codes)[codes] if votes is None else votes)
 
 
 def _tally(
@@ -455,7 +472,7 @@ def _look(held: _Held, classes: Integers, persons: _Persons | None) -> HeldCheck
 
     said = held.promise
     votes = None if persons is None else persons.votes
-    spread = measure_spread(classes, held.codes, votes, ordered=said.scale.ordered)
+    spread = measure_spread(classes, held.codes, votes, ordered=said.scale.ordered, everywhere=held.everywhere)
     if isinstance(said, Closeness):
         bad, worst = spread.distance > said.most + ROUNDING, float(spread.distance.max())
     elif said.entropy:

@@ -17,24 +17,26 @@ from typing import Any
 
 from discreet._version import __version__
 from discreet.columns import name_identifier
-from discreet.configuration import Config, load
+from discreet.configuration import load
 from discreet.data.attributes import kind_of, read_attribute
 from discreet.data.dataset import Dataset, accept
-from discreet.data.files.parts import cut, describe_parts, find_parts, read_head
+from discreet.data.files.parts import PIECE, cut, describe_parts, estimate_records, find_parts, read_head
 from discreet.data.groupings import parse_groups
 from discreet.data.memory import available
 from discreet.data.profile import warn_of_revealing
 from discreet.data.roles import RECODINGS, Declarations
+from discreet.data.rows import read_persons, read_weights
 from discreet.errors import InputError, whole
 from discreet.executors import Pool, open_pool
 from discreet.methods import make
-from discreet.microdata.large.blocks import PROMISE, protect_block
+from discreet.microdata.large.blocks import number_block, protect_block
 from discreet.microdata.large.borders import draw_borders, load_borders
+from discreet.microdata.large.gather import gather
 from discreet.microdata.large.look import MOST_QUASI, draw_picture, load_picture, look
-from discreet.microdata.large.request import REQUEST, SCHEMA, Request, load_request
+from discreet.microdata.large.request import PROMISE, REQUEST, SCHEMA, Request, load_request
 from discreet.microdata.large.scatter import BLOCKS, estimate_disk, forget_lost, list_blocks, scatter
 from discreet.microdata.large.seal import seal
-from discreet.microdata.large.sort import RELEASE, count_parts, draw_splitters, write_part
+from discreet.microdata.large.sort import RELEASE, ROWS, count_parts, draw_splitters, write_part
 from discreet.microdata.large.work import Work
 from discreet.microdata.options import Settings
 from discreet.microdata.protection import declare, promise_of
@@ -43,6 +45,11 @@ from discreet.running import count_processors
 from discreet.verification.promise import Promise, Verification
 
 BLOCK_RECORDS = 1_000_000
+# The settings that tasks need.
+KEPT_SETTINGS = {
+    "k", "method", "params", "missing", "seed", "steps", "time", "l", "t", "person", "household", "split_households",
+    "sampling_weight",
+}  # fmt: skip
 # What a worker takes beside its records, and bytes for each value of a block.
 IDLE, PER_VALUE = 400_000_000, 150
 
@@ -104,38 +111,49 @@ def protect_parts(
     memory: int | None,
     cluster: str | None,
     executor: Executor | None,
+    grouping: Any,
+    row_map: Path | None,
     force: bool,
     tell: Tell,
 ) -> LargeRelease:
     """Protect files into a folder; see `protect_large`."""
     output = Path(output)
     work = Work(output.with_name(output.name + ".work"))
-    _check_output(output, work, force=force)
+    _check_output(output, work, row_map, force=force)
     work.make()
     work.sweep()
-    request, promise, notes = _state(data, work, columns, search, options, reading, block_records)
+    request, notes = _state(
+        data, work, columns, search, options, reading, block_records, grouping, is_traced=row_map is not None
+    )
+    promise = request.promise
+    assert promise is not None
     folder = str(work.folder)
     workers = _count_workers(workers, memory, request)
     with ExitStack() as stack:
         stack.callback(_forget_cached)
         pool = stack.enter_context(open_pool(workers, cluster=cluster, executor=executor, shared=work.folder))
         _agree(work, request, promise, pool)
-        pieces = [(folder, number) for number in range(len(request.pieces))]
+        pieces = [(folder, number) for number in range(request.tasks)]
+        if request.unit is not None and not _are_blocks_done(work):
+            forget_lost(work, "gather")
+            given = [(folder, number) for number in range(len(request.pieces))]
+            pool.run(gather, given, lambda share: tell("gathering", share))
         pool.run(look, pieces, lambda share: tell("looking", share))
         _check_files(request)
         draw_picture(work, request)
         draw_borders(work, folder)
         if not _are_blocks_done(work):
             work.check_room(estimate_disk(work, request))
-            forget_lost(work)
+            forget_lost(work, "chunk")
             pool.run(scatter, pieces, lambda share: tell("scattering", share))
             _check_files(request)
             list_blocks(work, folder)
             _protect_blocks(work, folder, request, pool, tell)
-        for chunk in sorted(work.folder.glob("chunk-*.arrow")):
-            chunk.unlink()
+        for done in sorted([*work.folder.glob("chunk-*.arrow"), *work.folder.glob("gather-*.arrow")]):
+            done.unlink()
         draw_splitters(work, folder)
-        work.path(RELEASE).mkdir(mode=0o700, exist_ok=True)
+        for staged in (RELEASE, *([ROWS] if request.is_traced else [])):
+            work.path(staged).mkdir(mode=0o700, exist_ok=True)
         parts = count_parts(work)
         pool.run(write_part, [(folder, number) for number in range(parts)], lambda share: tell("sorting", share))
         tell("verifying", 0.0)
@@ -149,6 +167,8 @@ def protect_parts(
             parts=parts,
             notes=notes,
             about=about,
+            row_map=row_map,
+            pool=pool,
             force=force,
         )
     return LargeRelease(output, account, promise, verdict)
@@ -173,15 +193,19 @@ def _protect_blocks(work: Work, folder: str, request: Request, pool: Pool, tell:
         order = order[1:]
     if order:
         pool.run(protect_block, [(folder, number, steps) for number in order], lambda share: tell("protecting", share))
+    if request.household is not None:
+        pool.run(number_block, [(folder, number) for number in range(len(listed))])
 
 
-def _check_output(output: Path, work: Work, *, force: bool) -> None:
+def _check_output(output: Path, work: Work, row_map: Path | None, *, force: bool) -> None:
     if not output.name:
         raise InputError("output must be the name of a folder to be made")
     if not output.parent.is_dir():
         raise InputError(f"{output.parent}: there is no such folder; make it first or choose another")
     if output.exists() and not force:
         raise InputError(f"{output} exists already; choose another name, or replace it with --force (force=True)")
+    if row_map is not None and (row_map.exists() or not row_map.parent.is_dir()):
+        raise InputError(f"{row_map}: the row map of a release in parts is a new folder; choose another name")
     if work.folder.exists() and not work.folder.is_dir():
         raise InputError(f"{work.folder} is no folder, and the work needs one of that name; choose another output")
 
@@ -194,56 +218,65 @@ def _state(
     options: Mapping[str, Any],
     reading: Mapping[str, Any],
     block_records: int,
-) -> tuple[Request, Promise, list[str]]:
+    grouping: Any,
+    *,
+    is_traced: bool,
+) -> tuple[Request, list[str]]:
     """What is asked for, from the call, the configuration and the first records."""
     said = load(search.get("config"))
     asked = {name: value for name, value in search.items() if name not in ("config", "checkpoint")}
     settings = Settings.settle(said, missing=columns.get("missing"), **options, **asked)
-    _refuse_options(settings, search, said)
+    _refuse_options(settings, search)
     paths, format_name = find_parts(data)
     head = accept(read_head(paths[0], format_name, work.folder, **{**said.reading, **reading}))
     head = replace(head, name=describe_parts(paths))
-    if settings.person in head.frame.columns:
-        columns = name_identifier(settings.person, columns, said)
+    for unit in (settings.person, settings.household):
+        if unit in head.frame.columns:
+            columns = name_identifier(unit, columns, said)
     declared = declare(head, said, **columns)
     quasi = declared.names("quasi")
-    _refuse_columns(declared, said, quasi)
+    _refuse_columns(declared, settings, quasi)
+    where = f"{search.get('config')}: grouping"
+    groups = parse_groups(said.grouping, quasi, where) if grouping is None else parse_groups(grouping, quasi)
     declared, forms, notes = _settle_kinds(head, declared)
-    promise, _ = promise_of(head, declared, settings, (tuple(quasi),))
-    kept = {"k", "method", "params", "missing", "seed", "steps", "time", "l", "person"}
-    given = {name: value for name, value in vars(settings).items() if name in kept}
-    given |= {"params": dict(settings.params), "l": dict(settings.l)}
+    if settings.sampling_weight is not None:
+        read_weights(head, settings.sampling_weight)
+    if settings.household is not None:
+        read_persons(head, settings.household, "household")
+    promise, _ = promise_of(head, declared, settings, groups)
+    given = {name: value for name, value in vars(settings).items() if name in KEPT_SETTINGS}
+    given |= {"params": dict(settings.params), "l": dict(settings.l), "t": dict(settings.t)}
     stats = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    pieces = cut([Path(path) for path, _, _ in stats], format_name)
+    has_units = settings.person is not None or settings.household is not None
     request = Request(
         stats,
         format_name,
         head.frame.schema,
         head.source.dialect if head.source else None,
-        cut([Path(path) for path, _, _ in stats], format_name),
+        pieces,
         declared,
         forms,
         given,
         whole("block_records", block_records, max(2 * settings.k, 100)),
+        [list(group) for group in groups],
+        -(-estimate_records(paths, format_name) // PIECE) if has_units else len(pieces),
+        is_traced,
+        str(work.folder),
+        promise,
     )
-    return request, promise, [*head.notes, *declared.notes, *notes]
+    return request, [*head.notes, *declared.notes, *notes]
 
 
-def _refuse_options(settings: Settings, search: Mapping[str, Any], said: Config) -> None:
+def _refuse_options(settings: Settings, search: Mapping[str, Any]) -> None:
     """Refuse what takes all records at once."""
     named = {
         "a method that is a function": not isinstance(settings.method, str),
-        "household": settings.household is not None,
-        "t": bool(settings.t),
-        # The vote of a person is split over all his records, wherever they are.
-        "entropy l with person": settings.person is not None
-        and any("entropy" in str(one) for one in settings.l.values()),
-        "sampling_weight": settings.sampling_weight is not None,
         "target score": settings.target != "il",
         "bound": settings.bound,
         "measures of your own": bool(settings.own),
         "order kept": settings.order != "sorted",
         "a checkpoint (the work folder is one)": search.get("checkpoint") is not None,
-        "several groups of quasi-identifiers": len(said.grouping or ()) > 1,
     }
     asked = [what for what, is_asked in named.items() if is_asked]
     if asked:
@@ -252,10 +285,7 @@ def _refuse_options(settings: Settings, search: Mapping[str, Any], said: Config)
         )
 
 
-def _refuse_columns(declared: Declarations, said: Config, quasi: Sequence[str]) -> None:
-    groups = parse_groups(said.grouping, quasi, "grouping")
-    if len(groups) > 1:
-        raise InputError("several groups of quasi-identifiers are not for data in parts or larger than memory")
+def _refuse_columns(declared: Declarations, settings: Settings, quasi: Sequence[str]) -> None:
     if len(quasi) > MOST_QUASI:
         raise InputError(f"data in parts can have {MOST_QUASI} quasi-identifiers at most, not {len(quasi)}")
     for column in declared.columns:
@@ -264,6 +294,10 @@ def _refuse_columns(declared: Declarations, said: Config, quasi: Sequence[str]) 
                 raise InputError(
                     f"column '{column.name}': {how} is not for data in parts or larger than memory; recode it first"
                 )
+        if column.missing == "impute" and settings.sampling_weight is not None:
+            raise InputError(
+                f"column '{column.name}': data in parts with sampling weights cannot have missing values imputed"
+            )
 
 
 def _settle_kinds(head: Dataset, declared: Declarations) -> tuple[Declarations, dict[str, Any], list[str]]:

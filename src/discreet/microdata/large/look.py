@@ -21,17 +21,26 @@ from discreet.data.dates import DateForm
 from discreet.data.embedding import Axis, Embedding
 from discreet.data.roles import AGGREGATES
 from discreet.errors import InputError
-from discreet.microdata.classes import join_patterns
+from discreet.microdata.large.gather import read_records
 from discreet.microdata.large.request import Request, load_request, read_values
+from discreet.microdata.large.units import (
+    CLASS,
+    CLASSES,
+    PATTERN,
+    RECORDS,
+    UNITS,
+    draw_classes,
+    key_patterns,
+    read_units,
+)
 from discreet.microdata.large.work import Work, checksum
-from discreet.text import count
+from discreet.verification.distributions import add_counts, count_values
 
-PICTURE, CLASSES = "picture.json", "classes.arrow"
+PICTURE = "picture.json"
 # Records that are drawn of a batch: a share of it, and of small ones so many.
 SHARE, LEAST = 64, 2048
 # A pattern of missing values is a set of bits.
 MOST_QUASI = 63
-_PATTERN, _RECORDS, _CLASS = "\x01pattern", "\x01records", "\x01class"
 
 
 @dataclass
@@ -76,39 +85,54 @@ def look(folder: str, number: int) -> None:
     templates = plain_templates(request)
     moments = {name: Moments() for name, template in templates.items() if template is not None}
     levels: dict[str, list[pl.DataFrame]] = {name: [] for name, template in templates.items() if template is None}
+    assert request.promise is not None
+    whole: dict[str, list[pl.DataFrame]] = {said.column: [] for said in request.promise.t}
     classes, sample, taken = [], [], []
-    records = size = marks = 0
+    records = size = marks = cut = parts = units_seen = 0
+    lacking = np.zeros(len(request.quasi), np.int64)
     rng = np.random.default_rng([request.settings["seed"], number])
     by = request.columns.names("by")
-    for dataset in request.batches(request.pieces[number]):
+    for dataset in read_records(request, number):
         frame = dataset.frame
         missing = np.zeros(frame.height, np.int64)
         for place, name in enumerate(request.quasi):
             template = templates[name]
             if template is None:
-                levels[name].append(frame[name].drop_nulls().value_counts(name=_RECORDS))
+                levels[name].append(frame[name].drop_nulls().value_counts(name=RECORDS))
                 gone = frame[name].is_null().to_numpy()
             else:
                 values = read_values(dataset, template)
                 moments[name].add(Moments.of(values))
                 gone = np.isnan(values)
             missing |= np.where(gone, 1 << place, 0)
-        keyed = pl.DataFrame([*(frame[name] for name in by), pl.Series(_PATTERN, missing)])
-        classes.append(keyed.group_by(keyed.columns).len(_RECORDS))
+            lacking[place] += np.count_nonzero(gone)
+        units = read_units(request, dataset, number)
+        keyed = pl.DataFrame([*(frame[name] for name in by), key_patterns(request, missing, units)])
+        rows, heads = keyed, pl.len()
+        if request.household is not None and units is not None:
+            rows, heads = keyed.with_columns(pl.Series(UNITS, units.firsts)), pl.col(UNITS).sum()
+        classes.append(rows.group_by(keyed.columns).agg(pl.len().alias(RECORDS), heads.alias(UNITS)))
+        for said in request.promise.t:
+            votes = None if units is None else units.votes
+            whole[said.column].append(count_values(frame[said.column], said.scale, request.decimal, votes))
         drawn = rng.permutation(frame.height)[: max(LEAST, frame.height // SHARE)]
-        sample.append(frame[drawn].select([*request.quasi, *by]))
+        sample.append(pl.concat([frame[drawn].select(request.quasi), keyed[drawn]], how="horizontal"))
         taken.append([frame.height, len(drawn)])
         records += frame.height
+        if units is not None:
+            cut, parts, units_seen = cut + units.cut, parts + units.parts, units_seen + int(units.firsts.sum())
         size += int(frame.select(request.kept).estimated_size())
         marks = (marks + checksum(frame.select(request.unchanged))) % 2**64
     for place, name in enumerate(levels):
         if levels[name]:
-            found = pl.concat(levels[name]).group_by(name).agg(pl.col(_RECORDS).sum()).sort(name)
+            found = pl.concat(levels[name]).group_by(name).agg(pl.col(RECORDS).sum()).sort(name)
             work.write_frame(f"look-{number:05}-level-{place}.arrow", found)
     if records:
-        found = pl.concat(classes).group_by([*by, _PATTERN]).agg(pl.col(_RECORDS).sum())
+        found = pl.concat(classes).group_by([*by, PATTERN]).agg(pl.col(RECORDS, UNITS).sum())
         work.write_frame(f"look-{number:05}-classes.arrow", found.sort(pl.all(), nulls_last=True))
         work.write_frame(f"look-{number:05}-sample.arrow", pl.concat(sample))
+        for place, counts in enumerate(whole.values()):
+            work.write_frame(f"look-{number:05}-whole-{place}.arrow", add_counts(counts))
     work.write(
         f"look-{number:05}.json",
         {
@@ -116,6 +140,8 @@ def look(folder: str, number: int) -> None:
             "bytes": size,
             "checksum": str(marks),
             "taken": taken,
+            "lacking": lacking.tolist(),
+            "units": [units_seen, cut, parts],
             "moments": {name: asdict(one) for name, one in moments.items() if one.count},
         },
     )
@@ -161,8 +187,14 @@ class Picture:
         Records of each class.
     blanks : list of lists of int
         The quasi-identifiers that are blank in each class.
+    widths : list of int
+        How many members the households of each class have; 1 of records.
     classes : polars.DataFrame
         The class of each stratum and pattern of missing values.
+    whole : dict
+        The values that all records have in the columns of t-closeness, and how often each.
+    units : list of int
+        How many persons or households there are; how many of the latter were cut, and into how many parts.
     notes : list of str
         What was assumed.
     """
@@ -173,21 +205,20 @@ class Picture:
     fills: tuple[float, ...]
     sizes: list[int]
     blanks: list[list[int]]
+    widths: list[int]
     classes: pl.DataFrame
+    whole: dict[str, pl.DataFrame]
+    units: list[int]
     notes: list[str]
 
-    def classify(self, frame: pl.DataFrame, values: Sequence[Values], by: list[str]) -> NDArray[np.int64]:
-        """The class of each record."""
+    def classify(self, keyed: pl.DataFrame) -> NDArray[np.int64]:
+        """The class of each record, by its stratum and pattern of missing values."""
         if self.classes.height == 1:
-            return np.zeros(frame.height, np.int64)
-        missing = np.zeros(frame.height, np.int64)
-        for place, column in enumerate(values):
-            missing |= np.where(np.isnan(column), 1 << place, 0)
-        keyed = pl.DataFrame([*(frame[name] for name in by), pl.Series(_PATTERN, missing)])
+            return np.zeros(keyed.height, np.int64)
         found = keyed.join(self.classes, on=keyed.columns, how="left", nulls_equal=True, maintain_order="left")
-        if found[_CLASS].null_count():
+        if found[CLASS].null_count():
             raise InputError("the data changed while it was read; start again when nobody writes to it")
-        return found[_CLASS].to_numpy().astype(np.int64)
+        return found[CLASS].to_numpy().astype(np.int64)
 
     def coordinates(self, values: Sequence[Values]) -> NDArray[np.float64]:
         """Records as they are scattered: numbers as they are compared, categories by their codes."""
@@ -206,7 +237,7 @@ def draw_picture(work: Work, request: Request) -> None:
     """Put together what was seen of all pieces."""
     if work.has(PICTURE):
         return
-    seen = [work.read(f"look-{number:05}.json") for number in range(len(request.pieces))]
+    seen = [work.read(f"look-{number:05}.json") for number in range(request.tasks)]
     there = [number for number, one in enumerate(seen) if one["records"]]
     records = sum(one["records"] for one in seen)
     if not records:
@@ -218,7 +249,7 @@ def draw_picture(work: Work, request: Request) -> None:
         template = plain[name]
         if template is None:
             frames = [work.read_frame(f"look-{number:05}-level-{coded.index(name)}.arrow") for number in there]
-            counts = pl.concat(frames).group_by(name).agg(pl.col(_RECORDS).sum()).sort(name)
+            counts = pl.concat(frames).group_by(name).agg(pl.col(RECORDS).sum()).sort(name)
             template, axis, fill = _draw_categories(request, name, counts)
             categories = template.categories
             assert categories is not None
@@ -234,7 +265,12 @@ def draw_picture(work: Work, request: Request) -> None:
         axes.append(axis)
         fills.append(fill if template.missing == "impute" else math.nan)
     frames = [work.read_frame(f"look-{number:05}-classes.arrow") for number in there]
-    sizes, blanks = _draw_classes(work, request, templates, pl.concat(frames))
+    lacking = np.sum([one["lacking"] for one in seen], axis=0).tolist()
+    sizes, blanks, widths = draw_classes(work, request, pl.concat(frames), lacking)
+    assert request.promise is not None
+    for place in range(len(request.promise.t)):
+        seen_values = [work.read_frame(f"look-{number:05}-whole-{place}.arrow") for number in there]
+        work.write_frame(f"whole-{place}.arrow", add_counts(seen_values))
     work.write(
         PICTURE,
         {
@@ -254,6 +290,8 @@ def draw_picture(work: Work, request: Request) -> None:
             "fills": [None if math.isnan(fill) else fill for fill in fills],
             "sizes": sizes,
             "blanks": blanks,
+            "widths": widths,
+            "units": np.sum([one["units"] for one in seen], axis=0).tolist(),
             "notes": notes,
         },
     )
@@ -287,7 +325,7 @@ def _draw_categories(request: Request, name: str, counts: pl.DataFrame) -> tuple
     template = read_attribute(dataset, replace(request.columns[name], na=()))[0]
     assert template.categories is not None
     sizes = np.zeros(len(template.categories))
-    sizes[template.values.astype(np.int64)] = counts[_RECORDS].to_numpy()
+    sizes[template.values.astype(np.int64)] = counts[RECORDS].to_numpy()
     template = replace(template, values=np.zeros(0))
     strength = math.sqrt(template.weight)
     fill = float(np.argmax(sizes))
@@ -304,45 +342,6 @@ def _draw_categories(request: Request, name: str, counts: pl.DataFrame) -> tuple
     return template, Axis(name, np.array([center]), strength / spread, positions), fill
 
 
-def _draw_classes(
-    work: Work, request: Request, templates: Sequence[Attribute], found: pl.DataFrame
-) -> tuple[list[int], list[list[int]]]:
-    """Classes of at least k records: strata, and within them patterns of missing values."""
-    by, k = request.columns.names("by"), request.settings["k"]
-    counted = found.group_by([*by, _PATTERN]).agg(pl.col(_RECORDS).sum()).sort([*by, _PATTERN], nulls_last=True)
-    names = [template.name for template in templates]
-    filled = 0
-    for place, template in enumerate(templates):
-        lacking = int(counted.filter((pl.col(_PATTERN) & (1 << place)) != 0)[_RECORDS].sum())
-        if template.missing == "error" and lacking:
-            raise InputError(
-                f"column '{template.name}' has {count(lacking, 'missing value')}; fill them, or choose missing "
-                "'separate' or 'impute'"
-            )
-        filled |= (1 << place) if template.missing == "impute" else 0
-    strata = counted.partition_by(by, maintain_order=True) if by else [counted]
-    small = [int(stratum[_RECORDS].sum()) for stratum in strata if stratum[_RECORDS].sum() < k]
-    if small:
-        what = f"{len(small)} of {len(strata)} strata of {', '.join(by)} have" if by else "the data has"
-        raise InputError(f"{what} fewer than k = {k} records (the smallest {min(small)}); merge strata, or lower k")
-    sizes: list[int] = []
-    blanks: list[list[int]] = []
-    tables = []
-    for stratum in strata:
-        masks = stratum[_PATTERN].to_numpy() & ~filled
-        patterns = ((masks[:, None] >> np.arange(len(names))) & 1).astype(bool)
-        distinct, inverse = np.unique(patterns, axis=0, return_inverse=True)
-        number = np.bincount(inverse.ravel(), stratum[_RECORDS].to_numpy()).astype(np.int64)
-        home = np.empty(len(distinct), np.int64)
-        for blank, places in join_patterns(distinct, number, k, names):
-            home[places] = len(sizes)
-            sizes.append(int(number[places].sum()))
-            blanks.append(sorted(blank))
-        tables.append(stratum.drop(_RECORDS).with_columns(pl.Series(_CLASS, home[inverse.ravel()])))
-    work.write_frame(CLASSES, pl.concat(tables))
-    return sizes, blanks
-
-
 def _write_template(template: Attribute) -> dict[str, Any]:
     form = None if template.form is None else asdict(template.form)
     same = ("name", "kind", "integral", "weight", "aggregate", "missing", "digits")
@@ -355,6 +354,7 @@ def load_picture(folder: str) -> Picture:
     """The picture of a work folder."""
     work, request = Work(folder), load_request(folder)
     said = work.read(PICTURE)
+    assert request.promise is not None
     templates = []
     for place, one in enumerate(said["templates"]):
         form, wide = one.pop("form"), one.pop("wide")
@@ -385,14 +385,17 @@ def load_picture(folder: str) -> Picture:
         tuple(math.nan if fill is None else fill for fill in said["fills"]),
         said["sizes"],
         said["blanks"],
+        said["widths"],
         work.read_frame(CLASSES),
+        {one.column: work.read_frame(f"whole-{place}.arrow") for place, one in enumerate(request.promise.t)},
+        said["units"],
         said["notes"],
     )
 
 
 def read_sample(work: Work, request: Request, picture: Picture) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The drawn records of all pieces, all with the same chance: their coordinates and their classes."""
-    facts = [work.read(f"look-{number:05}.json") for number in range(len(request.pieces))]
+    facts = [work.read(f"look-{number:05}.json") for number in range(request.tasks)]
     batches = [batch for one in facts for batch in one["taken"]]
     share = min(taken / rows for rows, taken in batches)
     places, classes = [], []
@@ -407,5 +410,5 @@ def read_sample(work: Work, request: Request, picture: Picture) -> tuple[NDArray
         dataset = request.dataset(frame[np.concatenate(kept)], "the sample")
         values = [read_values(dataset, template) for template in picture.templates]
         places.append(picture.coordinates(picture.fill(values)))
-        classes.append(picture.classify(dataset.frame, values, request.columns.names("by")))
+        classes.append(picture.classify(dataset.frame.select(*request.columns.names("by"), PATTERN)))
     return np.concatenate(places), np.concatenate(classes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,8 +21,13 @@ from discreet.data.values import read_numbers
 from discreet.errors import InputError
 from discreet.microdata.large.work import Work
 from discreet.microdata.options import Settings
+from discreet.verification.promise import Promise
 
 REQUEST, SCHEMA = "request.json", "schema.arrow"
+# What the promise says of the confidential columns it speaks of.
+PROMISE = "promise.json"
+# The number of a record, as it came in.
+RECORD = "\x01record"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +51,19 @@ class Request:
     forms : dict
         How dates are written, by column.
     settings : dict
-        k, method, params, missing, seed, steps or time, l, person.
+        k, method, params, missing, seed, steps or time, l, t, person, household, split_households, sampling_weight.
     block_records : int
         About how many records a block has.
+    groups : list of lists of str
+        The groups of quasi-identifiers, each of which is protected on its own.
+    tasks : int
+        How many tasks read the records: one for each piece, or for each pile of what belongs together.
+    is_traced : bool
+        Whether a row map is written.
+    folder : str
+        The work folder.
+    promise : Promise, optional
+        What is promised.
     """
 
     files: list[tuple[str, int, int]]
@@ -60,6 +75,26 @@ class Request:
     forms: dict[str, DateForm]
     settings: dict[str, Any]
     block_records: int
+    groups: list[list[str]]
+    tasks: int
+    is_traced: bool = False
+    folder: str = ""
+    promise: Promise | None = None
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says which records belong together: a person's or a household's."""
+        return self.settings.get("person") or self.settings.get("household")
+
+    @property
+    def household(self) -> str | None:
+        """The column that says which records are one household."""
+        return self.settings.get("household")
+
+    @property
+    def weight(self) -> str | None:
+        """The column of sampling weights."""
+        return self.settings.get("sampling_weight")
 
     @property
     def textual(self) -> bool:
@@ -83,39 +118,48 @@ class Request:
 
     @property
     def released(self) -> list[str]:
-        """The columns of the release, in the order of the data."""
-        return self.columns.names("quasi", "confidential", "by")
+        """The columns of the release, in the order of the data; households among them have new numbers."""
+        names = self.columns.names("quasi", "confidential", "by")
+        return [name for name in self.schema if name in names or name == self.household]
 
     @property
     def kept(self) -> list[str]:
-        """The columns that go through the work as they are: those unchanged, and whose a record is."""
-        person = self.settings.get("person")
-        return [*self.unchanged, *([person] if person else [])]
+        """The columns that go through the work as they are: those unchanged, and sampling weights."""
+        return list(dict.fromkeys([*self.unchanged, *([self.weight] if self.weight else [])]))
 
     def run_settings(self, **other: Any) -> Settings:
         """The settings of one block."""
         given = {name: value for name, value in self.settings.items() if value is not None}
         return Settings(**{**given, "threads": 1, "measures": "none", **other})
 
-    def batches(self, piece: Piece) -> Iterator[Dataset]:
-        """The records of a piece, batch by batch, words for missing values blanked."""
-        needed = list(dict.fromkeys([*self.quasi, *self.kept]))
-        ahead = 0
+    def read(self, number: int, needed: Sequence[str]) -> Iterator[Dataset]:
+        """The records of a piece as they came in, batch by batch."""
+        piece, ahead = self.pieces[number], 0
         for frame in read_piece(piece, self.format, needed, self.schema, self.dialect):
             begin, ahead = ahead, ahead + frame.height
-            dataset = self.dataset(frame, Path(piece.path).name, begin)
-            for name in self.quasi:
-                if self.columns[name].na:
-                    blanked = blank_words(dataset, self.columns[name])[0].frame[name]
-                    frame = frame.with_columns(blanked)
-            # Zero and minus zero are one stratum, but two texts.
-            zeros = [frame[name] for name in self.columns.names("by") if frame.schema[name].is_float()]
-            frame = frame.with_columns(*(column.set(column == 0.0, 0.0) for column in zeros))
-            yield replace(dataset, frame=frame)
+            if self.is_traced or self.unit is not None:
+                frame = frame.with_columns(pl.int_range(begin, ahead, dtype=pl.Int64, eager=True).alias(RECORD))
+            yield self.dataset(frame, Path(piece.path).name, begin)
 
-    def dataset(self, frame: pl.DataFrame, name: str, begin: int = 0) -> Dataset:
+    def blank(self, dataset: Dataset) -> Dataset:
+        """The same records without the words for missing values."""
+        frame = dataset.frame
+        for name in self.quasi:
+            if self.columns[name].na:
+                frame = frame.with_columns(blank_words(dataset, self.columns[name])[0].frame[name])
+        # Zero and minus zero are one stratum, but two texts.
+        zeros = [frame[name] for name in self.columns.names("by") if frame.schema[name].is_float()]
+        return replace(dataset, frame=frame.with_columns(*(column.set(column == 0.0, 0.0) for column in zeros)))
+
+    def dataset(self, frame: pl.DataFrame, name: str, begin: int = 0, places: pl.Series | None = None) -> Dataset:
         """Some records, as the functions that read them take them."""
-        return Dataset(frame, name, lambda row: f"record {begin + row + 1}", self.textual, self.decimal)
+        return Dataset(
+            frame,
+            name,
+            lambda row: f"record {(begin + row if places is None else places[row]) + 1}",
+            self.textual,
+            self.decimal,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The request as it is written; the schema is a file of its own."""
@@ -128,6 +172,9 @@ class Request:
             "forms": {name: asdict(form) for name, form in self.forms.items()},
             "settings": self.settings,
             "block_records": self.block_records,
+            "groups": self.groups,
+            "tasks": self.tasks,
+            "is_traced": self.is_traced,
         }
 
 
@@ -147,6 +194,11 @@ def load_request(folder: str) -> Request:
         {name: DateForm(**form) for name, form in said["forms"].items()},
         said["settings"],
         said["block_records"],
+        said["groups"],
+        said["tasks"],
+        said["is_traced"],
+        folder,
+        Promise.from_dict(work.read(PROMISE)),
     )
 
 

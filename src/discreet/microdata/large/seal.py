@@ -15,14 +15,17 @@ from typing import Any
 
 from discreet.errors import PLACED, PromiseNotKept
 from discreet.evolution.checkpoint import flush_folder
+from discreet.executors import Pool
+from discreet.microdata.households import tell_households
 from discreet.microdata.large.look import PICTURE, Picture
 from discreet.microdata.large.request import Request
 from discreet.microdata.large.scatter import BLOCKS
-from discreet.microdata.large.sort import RELEASE, forget_block
+from discreet.microdata.large.sort import RELEASE, ROWS, forget_block
 from discreet.microdata.large.work import Damaged, Work, describe_damage
 from discreet.microdata.protection import parameters
 from discreet.release.atomic import AtomicFiles
 from discreet.release.evidence import evidence, record, write_json
+from discreet.verification.distributions import digest
 from discreet.verification.folder import MANIFEST, verify_folder
 from discreet.verification.promise import Promise, Verification
 
@@ -70,6 +73,8 @@ def seal(
     parts: int,
     notes: Sequence[str],
     about: Mapping[str, Any],
+    row_map: Path | None,
+    pool: Pool,
     force: bool,
 ) -> tuple[dict[str, Any], Verification]:
     """Verify the parts, write the evidence and the manifest, and give the release its name."""
@@ -91,15 +96,15 @@ def seal(
         for part in written
     ]
     dialect = asdict(request.dialect) if request.dialect else None
-    digest = hashlib.sha256("".join(f"{part['sha256']}  {part['file']}\n" for part in written).encode()).hexdigest()
+    together = hashlib.sha256("".join(f"{part['sha256']}  {part['file']}\n" for part in written).encode()).hexdigest()
     out = {
         "file": output.name,
         "format": request.format,
-        "sha256": digest,
+        "sha256": together,
         "records": picture.records,
         "columns": request.released,
         "order": "sorted",
-        "row_map": None,
+        "row_map": None if row_map is None else row_map.name,
         "dialect": dialect,
         "parts": described,
         "conservation": conserved,
@@ -108,18 +113,21 @@ def seal(
             for block in blocks
         ],
     }
-    verdict = verify_folder(staged, promise, {**out, "parts": []}, room=work.folder)
+    verdict = verify_folder(staged, promise, {**out, "parts": []}, room=work.folder, pool=pool)
     if promise.person is not None:
         # Whose a record is stands in no part: persons were counted block by block, and the union keeps what they keep.
         verdict = replace(verdict, persons=True)
     if not verdict or verdict.records != picture.records:
         raise PromiseNotKept(f"the release is refused, nothing was published. {verdict.words()}")
     settings = request.run_settings()
+    measures = _measure(request, blocks)
+    if request.household is not None:
+        measures |= dict(zip(("households", "households_cut", "household_parts"), picture.units, strict=True))
     account = evidence(
         "microdata",
         parameters=parameters(settings, request.columns, list(picture.templates), promise.groups) | dict(about),
         search=_describe_search(blocks),
-        measures=_measure(request, blocks),
+        measures=measures,
         promise=promise.as_dict(),
         verification=verdict.as_dict(),
         given={
@@ -131,8 +139,9 @@ def seal(
             "records": picture.records,
             "columns": len(request.schema),
             "dialect": dialect,
-        },
-        notes=[*notes, *picture.notes],
+        }
+        | ({"distributions": {name: digest(counts) for name, counts in picture.whole.items()}} if promise.t else {}),
+        notes=[*notes, *picture.notes, *_tell_units(request, picture)],
         output=out,
     )
     write_json(record(account), staged / MANIFEST)
@@ -143,11 +152,21 @@ def seal(
         old = work.path("replaced")
         shutil.rmtree(old, ignore_errors=True)
         output.rename(old)
+    if row_map is not None:
+        shutil.move(work.path(ROWS), row_map)
     staged.rename(output)
     flush_folder(output.parent)
     PLACED.append(output)
     shutil.rmtree(work.folder, ignore_errors=True)
     return account, verdict
+
+
+def _tell_units(request: Request, picture: Picture) -> list[str]:
+    """What to know of households."""
+    if request.household is None:
+        return []
+    number, cut, parts = picture.units
+    return tell_households(number, min(picture.widths), max(picture.widths), cut, parts)
 
 
 def _describe_search(blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from discreet.data.files import read_back, sha256, write
 from discreet.data.files.source import Source
 from discreet.errors import InputError, PromiseNotKept
 from discreet.microdata.large.blocks import sort_rows
-from discreet.microdata.large.request import Request, load_request
+from discreet.microdata.large.request import RECORD, Request, load_request
 from discreet.microdata.large.scatter import BLOCKS
 from discreet.microdata.large.work import Damaged, Work, checksum
 
-CUTS, RELEASE = "cuts.json", "release"
+CUTS, RELEASE, ROWS = "cuts.json", "release", "rows"
 # Rows that are drawn of a block.
 DRAWN = 500
 SUFFIXES = {"parquet": ".parquet", "csv": ".csv", "arrow": ".arrow"}
@@ -73,8 +73,14 @@ def write_part(folder: str, number: int) -> None:
             forget_block(work, block)
             raise
         taken.append([slices[-1].height, str(checksum(slices[-1]))])
+        if request.is_traced:
+            rows = work.read_rows(f"rows-{block:05}.arrow", cuts[number], cuts[number + 1])
+            slices[-1] = slices[-1].with_columns(rows)
     frame = sort_rows(pl.concat(slices))
     del slices
+    if request.is_traced:
+        _write_rows(work, number, frame[RECORD])
+        frame = frame.drop(RECORD)
     name = f"{RELEASE}/part-{number:05}{SUFFIXES[request.format]}"
     like = Source(pl.DataFrame(), Path(name), request.format, request.dialect)
     work.place(name, lambda path: _write(frame, path, request, like))
@@ -92,6 +98,14 @@ def write_part(folder: str, number: int) -> None:
         "taken": taken,
     }
     work.write(f"part-{number:05}.json", facts)
+
+
+def _write_rows(work: Work, number: int, records: pl.Series) -> None:
+    """Write the row map of a part: rows are counted through all parts, and records through all files of the input."""
+    ahead = sum(cuts[number] for cuts in work.read(CUTS)["cuts"])
+    rows = pl.int_range(ahead + 1, ahead + len(records) + 1, dtype=pl.Int64, eager=True)
+    linked = pl.DataFrame({"release_row": rows, "input_record": records + 1})
+    work.place(f"{ROWS}/part-{number:05}.parquet", lambda path: linked.write_parquet(path))
 
 
 def _write(frame: pl.DataFrame, path: Path, request: Request, like: Source) -> None:

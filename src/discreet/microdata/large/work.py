@@ -90,7 +90,7 @@ class Work:
             # What says that it is there is forgotten, so that it is made anew.
             if name.startswith("look-"):
                 self.forget(f"{name[:10]}.json")
-            elif not name.startswith("block-"):
+            elif not name.startswith(("block-", "homes-", "rows-")):
                 self.forget("request.json" if name == "schema.arrow" else "picture.json")
             raise Damaged(describe_damage(name)) from None
 
