@@ -12,16 +12,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Locator, Page, sync_playwright
 
 from discreet.examples import make
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
 
-def shoot(page: Page, name: str) -> None:
-    """Take a picture of the page, as far as a reader wants to see it."""
+def shoot(page: Page, name: str, part: Locator | None = None) -> None:
+    """Take a picture of the page, as far as a reader wants to see it, or of a part of it."""
     page.wait_for_timeout(700)
+    if part is not None:
+        part.screenshot(path=PICTURES / f"app-{name}.png")
+        return
     height = min(int(page.evaluate("document.documentElement.scrollHeight")), 1000)
     page.screenshot(path=PICTURES / f"app-{name}.png", clip={"x": 0, "y": 0, "width": 1100, "height": height})
 
@@ -32,7 +35,7 @@ def go_through_microdata(page: Page) -> None:
     page.get_by_role("button", name="Take the roles of survey.toml").click()
     shoot(page, "columns")
     page.get_by_role("button", name="Next: the promise").click()
-    page.get_by_text("Which columns drive the risk").wait_for()
+    page.get_by_text("records break it").first.wait_for()
     shoot(page, "promise")
     page.get_by_role("button", name="Next: protect").click()
     for k in ("5", "10"):
@@ -43,8 +46,9 @@ def go_through_microdata(page: Page) -> None:
     page.wait_for_function("document.querySelectorAll('.pill.good').length == 2")
     shoot(page, "protect")
     page.get_by_role("button", name="Next: look").click()
-    page.get_by_text("The intruder").wait_for()
+    page.get_by_role("heading", name="Correlations").wait_for()
     shoot(page, "look")
+    shoot(page, "compare", page.locator("section", has=page.get_by_role("heading", name="Distributions")))
     page.get_by_role("button", name="Next: write").click()
     page.get_by_label("Recipient").fill("University library")
     page.get_by_label("Purpose").fill("Teaching")

@@ -119,7 +119,7 @@ def _row(desk: Desk, column: dict[str, Any], decided: Callable[[], object]) -> N
             each.props("outlined dense options-dense")
             each.props["aria-label"] = f"{words} {name}"
         more = ui.button(icon="tune", on_click=lambda: show_details(desk, name, show_more)).props("flat round dense")
-        more.props["aria-label"] = f"More of {name}"
+        more.classes("more").props["aria-label"] = f"More of {name}"
         with more:
             ui.tooltip("More: coarsen, round, code extremes, missing values")
         hints = ui.element("div").classes("open")

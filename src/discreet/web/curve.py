@@ -61,6 +61,8 @@ class Curve:
     def _look(self, *, first: bool = False) -> None:
         state, progress = self.job.state(), self.job.progress()
         live = state.state in ("queued", "running")
+        proven = {} if live else self.job.result().get("printed", {}).get("bound") or {}
+        progress["bound"] = proven.get("value", progress.get("bound"))
         self.state.set_text(state.state)
         self.state.classes(replace=f"pill {theme.STATES[state.state]}")
         self.stop.set_visibility(live)

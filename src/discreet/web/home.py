@@ -28,13 +28,14 @@ def add_pages(folder: Folder) -> None:
             theme.heading("Files")
             theme.lead("Choose the microdata to protect. Files stay in this folder: nothing is uploaded anywhere.")
             found = [path for path in folder.files() if not path.name.endswith(OURS)]
-            tables = [path for path in found if folder.is_table(path)]
-            data = [path for path in found if path.suffix.lower() in MICRODATA and path not in tables]
+            released = [path for path in found if (path.parent / f"{path.name}.release.json").exists()]
+            tables = [path for path in found if path not in released and folder.is_table(path)]
+            data = [path for path in found if path.suffix.lower() in MICRODATA and path not in (*released, *tables)]
             with theme.panel("Microdata"):
                 if not data:
                     theme.dim("There are none here yet. Put a CSV, Parquet, Excel, Stata or SPSS file into the folder.")
                 for path in data:
-                    _show_file(path, (path.parent / f"{path.name}.release.json").exists())
+                    _show_file(path)
             if tables:
                 with theme.panel("Tables"):
                     theme.dim("Files of cells, their own or another tool's; or build a table from microdata above.")
@@ -47,6 +48,10 @@ def add_pages(folder: Folder) -> None:
                 with place, theme.panel("Tables of databases"):
                     for name, held in databases.items():
                         _show_database(name, held)
+            if released:
+                with theme.panel("Releases"):
+                    for path in released:
+                        _show_release(path)
 
     @ui.page("/open/{name:path}")
     def open_source(name: str) -> None:
@@ -109,13 +114,21 @@ def _states(folder: Folder) -> list[tuple[str, str, float]]:
     return [(job.id, job.state().state, round(job.progress().get("fraction", 0.0), 2)) for job in folder.jobs.list()]
 
 
-def _show_file(path: Path, released: bool) -> None:
+def _show_file(path: Path) -> None:
     with ui.element("div").classes("row-of"):
         theme.link(path.name, f"/open/{quote(path.name)}")
         theme.dim(_size(path.stat().st_size))
         theme.link("build a table", f"/build-table/{quote(path.name)}", "soft")
-        if released:
-            theme.pill("released", "good")
+
+
+def _show_release(path: Path) -> None:
+    with ui.element("div").classes("row-of"):
+        ui.label(path.name).style("font-weight:600;overflow-wrap:anywhere")
+        theme.dim(_size(path.stat().st_size))
+        for ending, word in ((".report.html", "report"), (".internal.html", "internal report")):
+            if (path.parent / f"{path.name}{ending}").exists():
+                theme.link(word, f"/report/{quote(f'{path.name}{ending}')}", "soft", new_tab=True)
+        theme.link("review", "/review", "soft")
 
 
 def _show_database(name: str, held: list[Address] | str) -> None:

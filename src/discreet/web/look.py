@@ -161,9 +161,10 @@ def _cards(job: Job) -> None:
     measures, checked = account["measures"], account["verification"]
     with ui.element("div").classes("grid-of"):
         with theme.panel("The intruder"):
-            _figure(f"{measures['dld']:.1f} %", "of the records would be linked rightly by distance")
+            if measures.get("dld") is not None:
+                _figure(f"{measures['dld']:.1f} %", "of the records would be found by whoever links the nearest ones")
             if measures.get("id") is not None:
-                _figure(f"{measures['id']:.1f} %", "of the values lie in a narrow interval about the released one")
+                _figure(f"{measures['id']:.1f} %", "of the numbers can be narrowed down to a tenth of the ranks")
             least = min(check["smallest"] for check in checked["checks"])
             unit = next((one for one in ("household", "person") if account["promise"].get(one)), "record")
             classes = measures.get("classes")
@@ -176,6 +177,7 @@ def _cards(job: Job) -> None:
                 if one["mean"]["change"] is not None and one["variance"]["change"] is not None
             ]
             if rows:
+                theme.dim("By how much means and variances move:")
                 theme.grid(("column", "mean", "variance"), rows, right=(1, 2))
     with theme.panel("Loss per column"):
         losses = measures.get("il_per_attribute", {})

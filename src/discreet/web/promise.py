@@ -35,6 +35,7 @@ async def show_promise(desk: Desk) -> None:
         with theme.panel("The promise"):
             k = ui.number("k", value=desk.now["k"], min=2, max=max(2, records), precision=0, step=1).mark("k")
             k.props("outlined dense debounce=400")
+            theme.dim("Offices often ask for 3, 5 or 10. The larger k, the safer the release, and the more is lost.")
             _show_units(desk)
         with theme.panel("The file as it is"):
             today = ui.element("div").classes("content").props('role="status"')

@@ -37,7 +37,7 @@ def page(folder: Folder, title: str, here: str = "") -> Iterator[None]:
 
     with ui.element("nav").classes("bar"):
         ui.link("discreet", "/").classes("name")
-        ui.label(str(folder.path)).classes("where")
+        ui.label(folder.path.name).classes("where").tooltip(str(folder.path))
         ui.element("div").classes("room")
         for word, target in (("Files", "/"), ("Jobs", "/jobs"), ("Review", "/review")):
             link(word, target, "go here" if target == here else "go")

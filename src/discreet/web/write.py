@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -68,23 +69,28 @@ def _written(desk: Desk) -> Job | None:
 
 
 def _form(desk: Desk, job: Job) -> None:
-    words: dict[str, Any] = {"five_safes": {}}
+    words: dict[str, Any] = {"five_safes": {}, **desk.now.get("sign_off", {})}
+
+    def ask(label: str, own: dict[str, Any], key: str, mark: str, hint: str = "") -> None:
+        field = ui.input(label, value=own.get(key, "")).props("outlined dense").style("width:100%").mark(mark)
+        field.props.update({"hint": hint} if hint else {})
+        field.on_value_change(lambda event: own.update({key: event.value}))
+        field.on("blur", lambda: desk.history.choose(sign_off=words))  # a reload loses nothing
+
     with ui.element("div").classes("grid-of"):
         with theme.panel("Sign-off"):
             for key, label in FIELDS.items():
-                field = ui.input(label).props("outlined dense").style("width:100%").mark(key)
-                field.on_value_change(lambda event, key=key: words.update({key: event.value}))
+                ask(label, words, key, key)
         with theme.panel("Five Safes"):
             for key in FIVE_SAFES:
-                field = ui.input(f"Safe {key}", placeholder=ASKS[key]).props("outlined dense stack-label")
-                field.style("width:100%").mark(f"safe-{key}")
-                field.on_value_change(lambda event, key=key: words["five_safes"].update({key: event.value}))
+                ask(f"Safe {key}", words["five_safes"], key, f"safe-{key}", ASKS[key])
     with theme.panel("Files"):
-        suffix = desk.source.suffix if desk.source.suffix in FORMATS else ".csv"
-        name = ui.input("Name of the release", value=f"{desk.source.stem}-release{suffix}").props("outlined dense")
+        name = ui.input("Name of the release", value=_free_name(desk)).props("outlined dense")
         name.style("width:min(420px,100%)").mark("output")
-        theme.dim("Beside it: its record and a report, which may be published; the evidence, an internal report, and")
-        theme.dim("the configuration that repeats it, which are internal.")
+        theme.dim(
+            "Beside it: its record and a report, which may be published; the evidence, an internal report, and the "
+            "configuration that repeats it, which are internal."
+        )
 
         def begin() -> None:
             try:
@@ -97,6 +103,16 @@ def _form(desk: Desk, job: Job) -> None:
 
         with ui.element("div").classes("row-of end"):
             theme.primary("Write the release", begin, "write")
+
+
+def _free_name(desk: Desk) -> str:
+    """A name for the release that no file has yet."""
+    suffix = desk.source.suffix if desk.source.suffix in FORMATS else ".csv"
+    for number in count(1):
+        name = f"{desk.source.stem}-release{'' if number == 1 else f'-{number}'}{suffix}"
+        if not (desk.folder.path / name).exists():
+            break
+    return name
 
 
 def _begin(desk: Desk, job: Job, output: str, words: dict[str, Any]) -> str:
@@ -143,8 +159,10 @@ def _result(desk: Desk, job: Job) -> None:
             theme.link("Have it reviewed", "/review")
     with theme.panel("The command that repeats it"):
         theme.code(as_typed(command))
-        theme.dim(f"with {output}.toml:")
-        theme.code((desk.folder.path / f"{output}.toml").read_text(encoding="utf-8"))
+        for name in (f"{output}.toml", f"{output}.{GROUPING}"):
+            if (desk.folder.path / name).is_file():
+                theme.dim(f"with {name}:")
+                theme.code((desk.folder.path / name).read_text(encoding="utf-8"))
     with ui.element("div").classes("row-of end"):
         theme.secondary("Write another", again, "again")
 
