@@ -34,8 +34,7 @@ def look(path: Path) -> object:
         return path.read_bytes()
     if path.suffix == ".json":
         return None
-    how = {"header": True} if path.suffix == ".xlsx" else {}
-    return read(path, **how).frame.rows()
+    return read(path, header=True if path.suffix == ".xlsx" else None).frame.rows()
 
 
 def test_microdata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

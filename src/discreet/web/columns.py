@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ async def show_columns(desk: Desk) -> None:
     beside = desk.folder.path / f"{desk.source.stem}.toml"
 
     @ui.refreshable
-    def table() -> None:
+    async def table() -> None:
         with theme.panel():
             with ui.element("div").classes("row-of"):
                 theme.secondary("Take the hints", take_hints, "hints")
@@ -66,6 +67,7 @@ async def show_columns(desk: Desk) -> None:
                         ui.label(word)
                 for column in found["columns"]:
                     _row(desk, column, told.refresh)
+                    await asyncio.sleep(0)  # other pages need not wait for all rows of this one
 
     def take_hints() -> None:
         columns = desk.now["columns"]
@@ -94,7 +96,7 @@ async def show_columns(desk: Desk) -> None:
             button = theme.primary("Next: the promise", lambda: desk.go("promise"), "next")
             button.set_enabled(not problems)
 
-    table()
+    await table()
     told()
 
 

@@ -158,5 +158,13 @@ def follows(words: str = "Looking at the file …") -> Iterator[ui.element]:
     with ui.element("div").classes("row-of soft") as waiting:
         ui.spinner(size="sm")
         ui.label(words)
-    yield ui.element("div").classes("content")
-    waiting.delete()
+    content = ui.element("div").classes("content")
+    try:
+        yield content
+    except Exception:
+        # Its words could quote data; whoever sets DISCREET_DEBUG sees them in the terminal.
+        with content:
+            note("This page could not be shown, by a fault of ours. Reload it, or go on with the commands.", "bad")
+        raise
+    finally:
+        waiting.delete()
