@@ -9,10 +9,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from discreet.cli.app import run
-from discreet.examples import make
-from discreet.jobs.job import CHECKPOINT
-from discreet.jobs.queue import Jobs
-from discreet.jobs.requests import SETTINGS, repeat, try_out
 
 
 def fit(page: Page) -> None:
@@ -240,26 +236,3 @@ def test_from_a_file_to_a_signed_off_release_by_keyboard(
     # The app says nothing, and the command that it shows writes the same.
     assert app.end() == ""
     repeats(app.folder, command, "survey-release.csv", monkeypatch)
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow"])
-def test_what_is_written_from_a_candidate_is_what_its_command_writes(
-    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make("survey", tmp_path, n=300)
-    monkeypatch.chdir(tmp_path)
-    settings = (tmp_path / "survey.toml").read_text()
-    job = Jobs(tmp_path).add(try_out("survey.csv", time=0.2, seed=1), files={SETTINGS: settings}, start=False)
-    kept = ["--checkpoint", str(job.path / CHECKPOINT)]
-    assert run([*job.command, *kept, "--quiet"]) == 0
-    account = json.loads((job.path / "candidate.csv.evidence.json").read_text())
-    output = f"release{suffix}"
-    (tmp_path / f"{output}.toml").write_text(settings)
-    words = repeat("survey.csv", output, account["search"], report=False)
-    assert run([*words, *kept, "--quiet"]) == 0
-    names = [output, f"{output}.release.json"]
-    written = [(tmp_path / name).read_bytes() for name in names]
-    assert run([*words, "--quiet", "--force"]) == 0
-    assert [(tmp_path / name).read_bytes() for name in names] == written
-    if suffix == ".csv":
-        assert written[0] == (job.path / "candidate.csv").read_bytes()
