@@ -14,6 +14,8 @@ from discreet.verification.confidential import Scale, parse_l, parse_t
 from discreet.verification.promise import Promise, Verification, check
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import polars as pl
 
     from discreet.data.dataset import Dataset
@@ -36,6 +38,9 @@ def verify(
     original: Any = None,
     row_map: Any = None,
     memory: int | str | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    executor: Executor | None = None,
     previous_release: Any = None,
     **keywords: Unpack[VerifyKeywords],
 ) -> Verification | TableVerification:
@@ -71,6 +76,12 @@ def verify(
         The row map that was written with the release; needed with the original.
     memory : int or str, optional
         A file that would not fit into so much memory, as 8GB, is recounted in parts; half of what is free by default.
+    workers : int, optional
+        Processes that recount a release in parts side by side; 1 by default.
+    cluster : str, optional
+        The address of a Dask scheduler whose workers recount it instead, as tls://host:8786; they must see the folder.
+    executor : concurrent.futures.Executor, optional
+        Whatever else does that work; its workers must see the folder.
     previous_release : path or frame, optional
         An earlier release of (some of) the same respondents: a note tells how many records, linked by values that both
         release unchanged, stand in classes that have fewer than k in common. Nothing is promised of that, so the
@@ -133,7 +144,10 @@ def verify(
             raise InputError(
                 "of a release in parts types are those of its promise; leave out numeric, nominal and so on"
             )
-        return _verify_parts(Path(release), promise, quasi, k, by, grouping, further)
+        where = {"workers": workers, "cluster": cluster, "executor": executor}
+        return _verify_parts(Path(release), promise, quasi, k, by, grouping, further, where)
+    if any(one is not None for one in (workers, cluster, executor)):
+        raise InputError("workers and clusters recount a folder, or a file larger than memory; leave them out")
     promised, output = _promise(promise, quasi, k, by, grouping, further)
     dataset = accept(read_recorded(Path(release), output) if output and isinstance(release, str | Path) else release)
     if promise is None:
@@ -158,8 +172,13 @@ def _verify_parts(
     by: str | Sequence[str] | None,
     grouping: Any,
     further: Mapping[str, Any],
+    where: Mapping[str, Any],
 ) -> Verification:
     """Recount a release that is a folder, by its own record if nothing else is said; or a file larger than memory."""
+    from tempfile import TemporaryDirectory
+
+    from discreet.errors import whole
+    from discreet.executors import open_pool
     from discreet.verification.folder import read_manifest, verify_folder
 
     if release.is_dir() and not any(one is not None for one in (promise, quasi, k, by, grouping, *further.values())):
@@ -167,7 +186,18 @@ def _verify_parts(
     promised, output = _promise(promise, quasi, k, by, grouping, further)
     if promise is None and promised.held:
         raise InputError("of a release in parts l can be verified by its promise only, which says how values are read")
-    return verify_folder(release, promised, output)
+    # Workers of a cluster see the folder, and so what stands beside it.
+    is_here = where["cluster"] is None and where["executor"] is None
+    with (
+        TemporaryDirectory(prefix=".recount-", dir=None if is_here else release.absolute().parent) as room,
+        open_pool(
+            whole("workers", where["workers"] or 1, 1),
+            cluster=where["cluster"],
+            executor=where["executor"],
+            shared=Path(room),
+        ) as pool,
+    ):
+        return verify_folder(release, promised, output, room=Path(room), pool=pool)
 
 
 def _compare(dataset: Dataset, promise: Promise, previous_release: Any) -> str:

@@ -57,6 +57,9 @@ def test_a_cluster_gives_the_same_bytes(
         release = discreet.protect_large(here[0], tmp_path / "out", cluster=address, **HOW)
         assert read_bytes(tmp_path / "out") == here[1]
         assert release.evidence["parameters"]["versions"]["discreet"] == discreet.__version__
+        # The recount, too, is made there, and leaves nothing behind.
+        assert discreet.verify(tmp_path / "out", cluster=address).checks == release.verification.checks  # type: ignore[union-attr]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.evidence.json"]
         bad = write_parts(
             register().with_columns(pl.col("income").cast(pl.String)), tmp_path / "bad", format_name="csv"
         )
@@ -73,6 +76,16 @@ def test_a_cluster_gives_the_same_bytes(
     assert CANARY not in logs + heard.getvalue()
     assert not (tmp_path / "worse").exists()
     assert not (tmp_path / "mixed").exists()
+
+
+def test_a_recount_in_two_processes_finds_what_one_does(tmp_path: Path, here: tuple[Path, dict[str, bytes]]) -> None:
+    discreet.protect_large(here[0], tmp_path / "out", workers=1, **HOW)
+    assert discreet.verify(tmp_path / "out", workers=2) == discreet.verify(tmp_path / "out")
+    path = tmp_path / "out" / "part-00001.parquet"
+    pl.read_parquet(path).with_columns(age=pl.int_range(pl.len()).cast(pl.Float64)).write_parquet(path)
+    assert not discreet.verify(tmp_path / "out", workers=2)
+    with pytest.raises(InputError, match="recount a folder"):
+        discreet.verify(pl.DataFrame({"a": [1, 1]}), quasi=["a"], k=2, workers=2)
 
 
 class Elsewhere(Executor):
