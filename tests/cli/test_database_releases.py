@@ -362,3 +362,25 @@ def test_what_a_database_cannot_hold_is_refused_before(people: Server, here: Pat
     assert (done.status, "name a file" in done.err) == (2, True)
     assert tables(people) == {"people"}
     assert CANARY not in people.log.read_text()
+
+
+def test_verify_and_report_find_the_files_of_a_table(command: Command, lite: Path, here: Path) -> None:
+    (here / "kept").mkdir()
+    table = "sqlite:public.db#released"
+    done = command("protect", "sqlite:base.db#people", "-o", table, *ROLES, "--files", "kept")
+    assert done.status == 0, done.err
+    assert command("verify", table).status == 2
+    assert command("verify", table, "--files", "kept").status == 0
+    done = command("report", table, "--files", "kept", "--original", "sqlite:base.db#people")
+    assert done.status == 0, done.err
+    pages = [here / "kept" / f"public.db.released.{kind}.html" for kind in ("report", "internal")]
+    assert all(path.exists() for path in pages)
+    with sqlite3.connect(here / "public.db") as connection:
+        connection.execute("UPDATE released SET age = 1 WHERE rowid = 1")
+    connection.close()
+    assert command("verify", table, "--files", "kept").status == 1
+    done = command("report", table, "--files", "kept", "--force")
+    assert done.status == 2
+    assert "its SHA-256 differs" in done.err
+    done = command("verify", "base.db", "--files", "kept")
+    assert "files are of a table of a database" in done.err

@@ -37,6 +37,7 @@ def report(
     output: Path | None = None,
     figures: Path | None = None,
     acro: Path | None = None,
+    files: Path | None = None,
     console: Console = CONSOLE,
     reading: Reading = DETECT,
 ) -> int:
@@ -53,12 +54,14 @@ def report(
     json
         Print the names of the files as JSON.
     """
+    from discreet.data.databases.address import is_address, parse
     from discreet.release.reports.files import check_free, is_table, report_files
 
-    files = report_files(release if output is None else output) if figures is None else {"figures": figures}
+    named = (files or Path()) / parse(release).stem if is_address(release) else release
+    pages = report_files(named if output is None else output) if figures is None else {"figures": figures}
     read = {"the release": release, "the original": original, "the row map": row_map, "the evidence": evidence}
-    check_free(files, {**read, "the sign-off": sign_off, "the configuration": config}, force=console.force)
-    table = is_table(release)
+    check_free(pages, {**read, "the sign-off": sign_off, "the configuration": config}, force=console.force)
+    table = is_table(named)
     with Reporter(quiet=console.quiet) as reporter:
         reporter("reading", 0.0)
         written = report_verb(
@@ -75,6 +78,7 @@ def report(
             output=output,
             figures=figures,
             acro=acro,
+            files=files,
             force=console.force,
             progress=reporter,
             **types.given(),

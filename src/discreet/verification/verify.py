@@ -41,6 +41,7 @@ def verify(
     workers: int | None = None,
     cluster: str | None = None,
     executor: Executor | None = None,
+    files: str | Path | None = None,
     previous_release: Any = None,
     **keywords: Unpack[VerifyKeywords],
 ) -> Verification | TableVerification:
@@ -82,6 +83,8 @@ def verify(
         The address of a Dask scheduler whose workers recount it instead, as tls://host:8786; they must see the folder.
     executor : concurrent.futures.Executor, optional
         Whatever else does that work; its workers must see the folder.
+    files : path, optional
+        Of a table of a database: the folder in which its record stands; the current one by default.
     previous_release : path or frame, optional
         An earlier release of (some of) the same respondents: a note tells how many records, linked by values that both
         release unchanged, stand in classes that have fewer than k in common. Nothing is promised of that, so the
@@ -112,13 +115,19 @@ def verify(
     False
     """
     from discreet.data.checks import check_readable
+    from discreet.data.databases.address import is_address
     from discreet.data.dataset import accept
-    from discreet.data.files import read_recorded
+    from discreet.data.files import read_recorded, read_table
     from discreet.data.files.parts import exceeds
     from discreet.data.memory import parse_size
 
     memory = None if memory is None else parse_size(memory)
     further, kinds = sort_keywords(verify, keywords, PromiseKeywords, KindKeywords)
+    is_table = is_address(release) or getattr(release, "database", None) is not None
+    if is_table:
+        release = read_table(release, files)
+    elif files is not None:
+        raise InputError("files are of a table of a database; the record of a file stands beside it")
     if promise is None and all(one is None for one in (quasi, k, grouping, *further.values())):
         promise = _find_record(release)
     record = _table_record(promise)
@@ -254,10 +263,11 @@ def _persons(dataset: Dataset, promise: Promise, original: Any, row_map: Any) ->
 
 
 def _find_record(release: Any) -> Path | None:
-    """The record that stands beside a released file."""
-    if not isinstance(release, str | Path) or Path(release).is_dir():
+    """The record that stands beside a released file, or among the files of a table of a database."""
+    path = getattr(release, "path", release)
+    if not isinstance(path, str | Path) or Path(path).is_dir():
         return None
-    beside = Path(f"{release}.release.json")
+    beside = Path(f"{path}.release.json")
     return beside if beside.is_file() else None
 
 

@@ -58,7 +58,7 @@ def test_a_cluster_gives_the_same_bytes(
         assert read_bytes(tmp_path / "out") == here[1]
         assert release.evidence["parameters"]["versions"]["discreet"] == discreet.__version__
         # The recount, too, is made there, and leaves nothing behind.
-        assert discreet.verify(tmp_path / "out", cluster=address).checks == release.verification.checks  # type: ignore[union-attr]
+        assert discreet.verify(tmp_path / "out", cluster=address).checks == release.verification.checks
         assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.evidence.json"]
         bad = write_parts(
             register().with_columns(pl.col("income").cast(pl.String)), tmp_path / "bad", format_name="csv"

@@ -249,6 +249,12 @@ def dialect_of(format_name: str, like: Source | None) -> Dialect:
     return replace(dialect, delimiter="\t") if format_name == "tsv" else dialect
 
 
+def read_table(path: Path | str | Source, folder: Path | str | None = None) -> Source:
+    """A table of a database; what was written with it is looked for in a folder, the current one by default."""
+    source = path if isinstance(path, Source) else read(path)
+    return source if folder is None else replace(source, path=Path(folder) / source.path.name)
+
+
 def record_of(release: Path | Source) -> Mapping[str, Any] | None:
     """What the record beside a release says of it, if there is one and it speaks of this very file or these rows."""
     path = release.path if isinstance(release, Source) else release
@@ -273,4 +279,4 @@ def read_recorded(path: Path, output: Mapping[str, Any]) -> Source:
 
 
 __all__ = ["applies", "check_writable_format", "dialect_of", "format_of", "read", "read_back", "read_recorded"]
-__all__ += ["record_of", "sha256", "write"]
+__all__ += ["read_table", "record_of", "sha256", "write"]

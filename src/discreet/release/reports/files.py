@@ -13,6 +13,7 @@ from discreet.columns import as_names, resolve
 from discreet.configuration import Config, load
 from discreet.data.dataset import Dataset, accept
 from discreet.data.files import read_recorded, sha256
+from discreet.data.files.source import Source
 from discreet.data.roles import Declarations
 from discreet.errors import InputError
 from discreet.measures.pair import align, leave_out
@@ -87,7 +88,7 @@ def is_table(release: Path) -> bool:
 def read_table(release: Path, *, original: Any, evidence: Path | None, sign_off: str | Path | None) -> TableSubject:
     """Read a release of a table with its record, and the internal table where it is at hand."""
     record = _read_json(_beside(release, ".release.json"), "a record of a release") or {}
-    found = _find_evidence(release, evidence)
+    found = _find_evidence(release, evidence, sha256(release))
     if record["output"].get("sha256") != sha256(release):
         raise _other_file(release)
     account = found or account_of("table", parameters={}, measures={}, given={}, notes=[]) | {
@@ -101,6 +102,7 @@ def read_table(release: Path, *, original: Any, evidence: Path | None, sign_off:
 def read_subject(
     release: Path,
     *,
+    source: Source | None,
     original: Any,
     key: str | None,
     row_map: Any,
@@ -112,17 +114,18 @@ def read_subject(
     config: str | Path | None,
     tell: Callable[[str, float], None],
 ) -> Subject:
-    """Read a release of microdata, whoever made it, with what is known of it."""
+    """Read a release of microdata, whoever made it, with what is known of it; a table of a database was read before."""
     tell("reading", 0.0)
     said = load(config)
     record = _read_json(_beside(release, ".release.json"), "a record of a release")
-    account = _find_evidence(release, evidence)
+    digest = sha256(release) if source is None else source.sha256()
+    account = _find_evidence(release, evidence, digest)
     known = account or record or {}
     output = known.get("output") or {}
     absent = {}
-    source = read_recorded(release, output) if output else release
-    released = accept(source, "the release", **({} if output else said.reading))
-    if record and record["output"].get("sha256") != sha256(release):
+    data = source or (read_recorded(release, output) if output else release)
+    released = accept(data, "the release", **({} if output or source else said.reading))
+    if record and record["output"].get("sha256") != digest:
         raise _other_file(release)
     promise = Promise.from_dict(known["promise"]) if known.get("promise") else None
     before = None if original is None else accept(original, "the original", **said.reading)
@@ -177,12 +180,12 @@ def _beside(release: Path, suffix: str) -> Path | None:
     return path if path.exists() else None
 
 
-def _find_evidence(release: Path, named: Path | None) -> dict[str, Any] | None:
+def _find_evidence(release: Path, named: Path | None, digest: str | None) -> dict[str, Any] | None:
     """The evidence that was named, or the one beside the release if it speaks of this very file."""
     found = _read_json(named or _beside(release, ".evidence.json"), "the evidence of a release")
     if found is None:
         return None
-    fits = (found.get("output") or {}).get("sha256") == sha256(release)
+    fits = (found.get("output") or {}).get("sha256") == digest
     if not fits and named is not None:
         raise InputError(f"{named}: this is the evidence of another file than {release.name} (its SHA-256 differs)")
     return found if fits else None

@@ -33,6 +33,7 @@ def report(
     output: str | Path | None = None,
     figures: str | Path | None = None,
     acro: str | Path | None = None,
+    files: str | Path | None = None,
     force: bool = False,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[TypeKeywords],
@@ -46,7 +47,7 @@ def report(
     Parameters
     ----------
     release : path
-        The released file, whoever made it.
+        The released file, whoever made it; or a table of a database, as postgresql:SCHEMA.TABLE or sqlite:FILE#TABLE.
     original : path or frame
         The microdata before protection: for risks before and after, and what has changed. Of a table the internal
         one, with its values and levels: for the pattern and the intervals.
@@ -85,6 +86,9 @@ def report(
     acro : path
         Also make this folder for output checkers: the release in the form that ACRO's viewer reads. Internal, and needs
         the evidence.
+    files : path
+        Of a table of a database: the folder in which its record and evidence stand, and the reports appear; the current
+        one by default.
     force : bool
         Replace files that exist already.
     progress : callable
@@ -106,6 +110,7 @@ def report(
     >>> discreet.report("release.csv")  # doctest: +SKIP
     """
     from discreet.data.databases.address import is_address
+    from discreet.data.files import read_table as read_database
     from discreet.errors import InputError
     from discreet.release.acro import check_acro, write_acro
     from discreet.release.charts import check_drawing
@@ -123,14 +128,16 @@ def report(
     check_drawing("reports")
     (types,) = sort_keywords(report, keywords, TypeKeywords)
     tell = progress or silent
-    release = Path(release)
-    if is_address(release):
-        raise InputError(
-            "the reports of a table in a database are written with it, by protect --report; or name a file"
-        )
-    files = report_files(release if output is None else Path(output)) if figures is None else {"figures": Path(figures)}
     if acro is not None:
         check_acro(acro, release)
+    source = None
+    if is_address(release):
+        source = read_database(release, files)
+        release = source.path
+    elif files is not None:
+        raise InputError("files are of a table of a database; what belongs to a file stands beside it")
+    release = Path(release)
+    pages = report_files(release if output is None else Path(output)) if figures is None else {"figures": Path(figures)}
     named = None if evidence is None else Path(evidence)
     subject: Subject | TableSubject
     render: Callable[[], dict[str, str]]
@@ -144,6 +151,7 @@ def report(
     else:
         subject = data = read_subject(
             release,
+            source=source,
             original=original,
             key=key,
             row_map=row_map,
@@ -159,7 +167,7 @@ def report(
         command = partial(repeat.write_command, data)
     if acro is not None and "evidence" in subject.absent:
         raise InputError(f"{release.name}: a folder for output checkers needs the evidence of the release (--evidence)")
-    written = write_pages(render, files, force=force)
+    written = write_pages(render, pages, force=force)
     if acro is not None:
         written["acro"] = write_acro(release, subject.account, acro, command=command())
     return written
