@@ -20,6 +20,7 @@ OPTIONS = (
     "time",
     "steps",
     "seed",
+    "seeds",
     "threads",
     "bound",
     "measures",
@@ -50,6 +51,7 @@ DETAILS = {
 _TYPES: dict[str, tuple[type, ...]] = {
     "k": (int,), "missing": (str,), "method": (str,), "params": (dict,), "time": (int, float), "steps": (int,),
     "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,), "target": (str,),
+    "seeds": (int,),
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
     "max_size": (str, int), "query": (str,),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "sums": (bool,), "strict": (bool,),

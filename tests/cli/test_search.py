@@ -212,3 +212,15 @@ def test_a_bound_is_proven_where_it_is_asked_for(command: Command, survey: Path,
     assert result.status == 0, result.err
     evidence = json.loads(result.out)
     assert 0 <= evidence["bound"]["value"] <= evidence["measures"]["partition_il"] * (1 + 1e-9)
+
+
+def test_several_seeds_by_options_and_by_a_configuration(command: Command, tmp_path: Path) -> None:
+    pl.DataFrame({"x": range(40), "y": [i * i % 17 for i in range(40)]}).write_csv(tmp_path / "in.csv")
+    (tmp_path / "how.toml").write_text('k = 3\nsteps = 3\nseeds = 2\n[roles]\nquasi = ["x", "y"]\n')
+    done = command("protect", tmp_path / "in.csv", "--config", tmp_path / "how.toml", "-o", tmp_path / "a.csv")
+    assert done.status == 0, done.err
+    assert "of 2 searches" in done.err
+    words = ["--k", "3", "--steps", "3", "--quasi", "x,y", "--seeds", "2", "--workers", "2"]
+    done = command("protect", tmp_path / "in.csv", *words, "-o", tmp_path / "b.csv")
+    assert done.status == 0, done.err
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()

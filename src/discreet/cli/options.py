@@ -474,11 +474,11 @@ class LargeOptions(Options):
         How much memory all processes together may take, as 8GB; half of what is free by default. A file that would not
         fit is protected in parts.
     workers
-        For data in parts: processes that work side by side, by default one per processor as far as memory allows; the
-        release does not depend on it.
+        For data in parts, and several seeds: processes that work side by side, by default one per processor as far as
+        memory allows; the release does not depend on it.
     cluster
-        For data in parts: the address of a Dask scheduler whose workers do the work, as tls://host:8786; they must see
-        the same files.
+        For data in parts, and several seeds: the address of a Dask scheduler whose workers do the work, as
+        tls://host:8786; they must see the same files.
     block_records
         For data in parts: about how many records are protected at once, a million by default.
     """

@@ -56,6 +56,7 @@ def protect(
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
     search: SearchFlags = SEARCH,
+    seeds: int | None = None,
     target: Literal["il", "score"] | None = None,
     bound: bool = False,
     measures: Names = None,
@@ -110,6 +111,7 @@ def protect(
         **promises.given(),
         **search.given(),
     }
+    where: Any = {"seeds": seeds, "workers": large.workers, "cluster": large.cluster}
 
     from discreet.cli.large import is_large, publish_large
 
@@ -119,6 +121,7 @@ def protect(
             "files": writing.files,
             "dry_run": dry_run,
             "labels": labels,
+            "seeds": seeds,
             **reports.given(),
             **previous.given(),
         }
@@ -138,6 +141,7 @@ def protect(
             progress=report,
             **previous.given(),
             **given,
+            **where,
         )
 
     read = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet.data.databases.address import SYSTEMS
 from discreet.data.files import check_writable_format, write
 from discreet.data.groupings import groups_text
 from discreet.errors import InputError
@@ -236,9 +237,9 @@ def summarize(found: Grouping, files: Sequence[Path] = ()) -> str:
         for position, path in enumerate(files):
             lines += entry("" if position else "Files", str(path))
         # On one line, to be copied; the columns are said as they were here.
-        lines.append(
-            f"{'Next':<{MARGIN}}discreet protect {given['file']} … --k {found.k} {_replay_options(found, files[0])}"
-        )
+        kind = given["format"]
+        source = f"{kind}:{given['file']}" if kind in SYSTEMS else given["file"]
+        lines.append(f"{'Next':<{MARGIN}}discreet protect {source} … --k {found.k} {_replay_options(found, files[0])}")
     return "\n".join(lines)
 
 

@@ -49,6 +49,8 @@ class Settings(SearchOptions):
         The column that says which records are one household.
     split_households : int, optional
         Most members of a household; larger ones become parts.
+    seeds : int
+        How many searches there are, with seeds from the first on; the best is kept.
     order : str
         How rows are written.
     target : str
@@ -70,9 +72,11 @@ class Settings(SearchOptions):
     sampling_weight: str | None = None
     household: str | None = None
     split_households: int | None = None
+    seeds: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, 2))
+        object.__setattr__(self, "seeds", whole("seeds", self.seeds, 1))
         super().__post_init__()
         if self.missing not in MISSING:
             raise InputError(f"missing must be one of {', '.join(MISSING)}, not {self.missing!r}")
@@ -101,7 +105,7 @@ class Settings(SearchOptions):
 
     def shorten(self, share: float) -> Settings:
         """The same for a trial, which takes a share of the time or of the steps and measures nothing but the loss."""
-        trial = replace(self, measures="none", own=(), bound=False)
+        trial = replace(self, measures="none", own=(), bound=False, seeds=1)
         if self.steps is not None:
             return replace(trial, steps=max(1, int(self.steps * share)))
         return replace(trial, time=self.time * share)

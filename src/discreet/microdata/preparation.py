@@ -25,6 +25,7 @@ from discreet.microdata.households import Households, household_groups, read_hou
 from discreet.microdata.method import Labels
 from discreet.microdata.options import Settings
 from discreet.microdata.protection import declare, read_attributes, release_of
+from discreet.microdata.seeds import Workers
 from discreet.microdata.solving import choose
 from discreet.plugins import name_of
 from discreet.recoding.coarsening import choose_levels, is_open
@@ -88,7 +89,12 @@ class Prepared:
         return attributes, groups, [*notes, *self.notes, *self.households.notes()]
 
     def release(
-        self, tell: Callable[[str, float], None], *, final: bool = True, previous: Previous | None = None
+        self,
+        tell: Callable[[str, float], None],
+        *,
+        final: bool = True,
+        previous: Previous | None = None,
+        workers: Workers | None = None,
     ) -> Release:
         """Group, aggregate, verify and measure; of a release that is not the final one less is told."""
         attributes, groups, notes = self.divide()
@@ -106,6 +112,7 @@ class Prepared:
             households=self.households,
             compare_gaps=final,
             previous=previous,
+            workers=workers,
         )
         if self.tried:
             made.evidence["alternatives"] = [dict(one) for one in self.tried]

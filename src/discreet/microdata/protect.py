@@ -18,6 +18,8 @@ from discreet.listening import shows_progress
 from discreet.text import silent
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from discreet.measures.choices import Asked
     from discreet.microdata.planning import Plan
     from discreet.release.release import Release
@@ -39,6 +41,10 @@ def protect(
     measures: Asked | None = None,
     previous_release: Any = None,
     previous_row_map: Any = None,
+    seeds: int | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    executor: Executor | None = None,
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[ProtectionKeywords],
 ) -> Release:
@@ -84,6 +90,15 @@ def protect(
     previous_row_map : path or frame
         The row map of the earlier release, if both were made from the same records; or a file with its column
         release_row and a column of the data that names respondents.
+    seeds : int
+        Search so many times, with the seeds from `seed` on, and keep what loses least; each takes the time or the steps
+        asked for.
+    workers : int
+        Processes that do these searches side by side; by default one per processor.
+    cluster : str
+        The address of a Dask scheduler whose workers do them, as tls://host:8786; they must see the current folder.
+    executor : concurrent.futures.Executor
+        Whatever else does them; its workers must see the current folder.
     progress : callable
         Told the stage and how far along it is, in [0, 1]; in a notebook a bar is shown by default (`False`: none).
     **keywords
@@ -105,17 +120,23 @@ def protect(
     [24.0, 24.0, 24.0, 63.0, 63.0, 63.0]
     """
     from discreet.configuration import load
+    from discreet.errors import InputError
     from discreet.microdata.preparation import prepare
+    from discreet.microdata.seeds import open_workers
     from discreet.verification.previous import read_previous
 
     groups = (ColumnKeywords, PromiseKeywords, SamplingKeywords, SearchKeywords)
     columns, promised, sampled, search = sort_keywords(protect, keywords, *groups)
     options = {"k": k, "method": method, "params": params, "target": target, "bound": bound, "measures": measures}
-    options |= promised | sampled | {"split_households": split_households}
+    options |= promised | sampled | {"split_households": split_households, "seeds": seeds}
     tell = progress or silent
     prepared = prepare(data, columns, search, grouping=grouping, labels=labels, tell=tell, **options)
     previous = read_previous(previous_release, previous_row_map, load(search.get("config")).previous)
-    return prepared.choose(tell).release(tell, previous=previous)
+    several = prepared.settings.seeds
+    if several > 1 and (prepared.labels is not None or prepared.checkpoint is not None or prepared.settings.bound):
+        raise InputError("several seeds are searched without labels, checkpoint and bound; leave these out, or seeds")
+    with open_workers(several, workers, cluster, executor) as where:
+        return prepared.choose(tell).release(tell, previous=previous, workers=where)
 
 
 @shows_progress

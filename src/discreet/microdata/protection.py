@@ -36,6 +36,7 @@ from discreet.microdata.method import describe_params
 from discreet.microdata.options import Settings
 from discreet.microdata.promises import Constraints, check_possible, constraints_of
 from discreet.microdata.records import Records, records_of
+from discreet.microdata.seeds import Workers, solve_best
 from discreet.microdata.solving import Partition, View, adopt, choose, solve
 from discreet.plugins import name_of
 from discreet.recoding.extremes import as_it_came, is_recoded, read_recoded
@@ -83,6 +84,7 @@ def release_of(
     households: Households | None = None,
     compare_gaps: bool = True,
     previous: Previous | None = None,
+    workers: Workers | None = None,
 ) -> Release:
     """Group the records of each class for each group of attributes; aggregate, verify, measure.
 
@@ -101,7 +103,10 @@ def release_of(
     kept, views, constant = _lay_out(attributes, groups, constraints)
     # A release is measured against the numbers as they came in.
     came = [as_it_came(attribute) for attribute in attributes]
-    if households is not None:
+    chosen: list[str] = []
+    if workers is not None and labels is None:
+        solution, chosen = solve_best(views, settings, workers, tell, are_households=households is not None)
+    elif households is not None:
         looks = labels if start is None else [start]
         solution = solve_households(
             views, settings, tell, checkpoint=checkpoint, looks=looks, is_given=labels is not None
@@ -194,6 +199,7 @@ def release_of(
         given=describe_input(dataset.source, dataset.frame.height, dataset.frame.width)
         | describe_distributions(dataset.frame, promise, dataset.decimal),
         notes=notes
+        + chosen
         + _warn_of_weights(frame, declarations, settings)
         + constant
         + _tell_gaps(
@@ -407,6 +413,7 @@ def parameters(
         "seed": settings.seed,
         "threads": settings.threads,
         **{name: value for name in FURTHER if (value := getattr(settings, name))},
+        **({"seeds": settings.seeds} if settings.seeds > 1 else {}),
         "grouping": [list(group) for group in groups],
         "columns": columns,
     }

@@ -272,6 +272,7 @@ def _refuse_options(settings: Settings, search: Mapping[str, Any]) -> None:
     """Refuse what takes all records at once."""
     named = {
         "a method that is a function": not isinstance(settings.method, str),
+        "several seeds": settings.seeds > 1,
         "target score": settings.target != "il",
         "bound": settings.bound,
         "measures of your own": bool(settings.own),

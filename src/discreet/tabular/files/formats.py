@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from discreet.data.databases.address import is_address
 from discreet.errors import InputError
 from discreet.tabular.files import codevalue, jj, own, rda, tab
 from discreet.tabular.table import Table
@@ -41,6 +42,11 @@ def check_table_format(path: str | Path, *, writing: bool = False) -> str:
     writing : bool
         Whether it is to be written; some formats can be written but not read.
     """
+    if is_address(path):
+        raise InputError(
+            "a table of a database has cells, and not how they add up; `primary` takes it with --by (and `tabulate` "
+            "records), and writes the file that is wanted here"
+        )
     name = Path(path).name.lower()
     known = {suffix: one.words for suffix, one in FORMATS.items() if writing or one.read is not None}
     for suffix in sorted(known, key=len, reverse=True):
