@@ -216,7 +216,7 @@ def test_a_bound_is_proven_where_it_is_asked_for(command: Command, survey: Path,
 
 def test_several_seeds_by_options_and_by_a_configuration(command: Command, tmp_path: Path) -> None:
     pl.DataFrame({"x": range(40), "y": [i * i % 17 for i in range(40)]}).write_csv(tmp_path / "in.csv")
-    (tmp_path / "how.toml").write_text('k = 3\nsteps = 3\nseeds = 2\n[roles]\nquasi = ["x", "y"]\n')
+    (tmp_path / "how.toml").write_text('k = 3\nsteps = 3\nseeds = 2\nquasi = ["x", "y"]\n')
     done = command("protect", tmp_path / "in.csv", "--config", tmp_path / "how.toml", "-o", tmp_path / "a.csv")
     assert done.status == 0, done.err
     assert "of 2 searches" in done.err

@@ -42,11 +42,9 @@ def publish_large(
             f"{', '.join(dict.fromkeys(asked)).replace('_', '-')}: not for data in parts or larger than memory; leave "
             "it out, or allow more with --memory"
         )
-    kept: Any = {name: value for name, value in given.items() if value is not None}
+    kept: Any = {name: value for name, value in given.items() if value is not None} | large.given()
     with Reporter(quiet=console.quiet) as report:
-        release = protect_large(
-            data, output, reading=reading, force=console.force, progress=report, **large.given(), **kept
-        )
+        release = protect_large(data, output, reading=reading, force=console.force, progress=report, **kept)
     if console.json:
         show_json(release.evidence)
     if not console.quiet:

@@ -481,12 +481,16 @@ class LargeOptions(Options):
         tls://host:8786; they must see the same files.
     block_records
         For data in parts: about how many records are protected at once, a million by default.
+    seeds
+        Search so many times, with the seeds from --seed on, and keep what loses least; each search takes the time or
+        the steps asked for. Not for data in parts.
     """
 
     memory: str | None = None
     workers: int | None = None
     cluster: str | None = None
     block_records: int | None = None
+    seeds: int | None = None
 
 
 @Parameter(name="*")

@@ -56,7 +56,6 @@ def protect(
     method: str | None = None,
     params: Annotated[Params, Parameter(name="--param")] = None,
     search: SearchFlags = SEARCH,
-    seeds: int | None = None,
     target: Literal["il", "score"] | None = None,
     bound: bool = False,
     measures: Names = None,
@@ -111,7 +110,7 @@ def protect(
         **promises.given(),
         **search.given(),
     }
-    where: Any = {"seeds": seeds, "workers": large.workers, "cluster": large.cluster}
+    where: Any = {"seeds": large.seeds, "workers": large.workers, "cluster": large.cluster}
 
     from discreet.cli.large import is_large, publish_large
 
@@ -121,7 +120,7 @@ def protect(
             "files": writing.files,
             "dry_run": dry_run,
             "labels": labels,
-            "seeds": seeds,
+            "seeds": large.seeds,
             **reports.given(),
             **previous.given(),
         }
