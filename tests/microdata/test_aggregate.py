@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.data.attributes import Attribute
+from discreet.kernels.arrays import order_within
 from discreet.microdata.aggregate import aggregate, fill
 
 VALUES = st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(-50, 50))), min_size=1, max_size=60)
@@ -79,3 +80,9 @@ def test_a_group_without_values_stays_missing() -> None:
     kept = aggregate(attribute(values, "mean"), labels)
     assert kept[:3].tolist() == [2.0] * 3
     assert np.isnan(kept[3:]).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from([-0.0, 0.0, 1.0, -2.5, 1e300])), min_size=1))
+def test_records_are_ordered_by_group_and_value_as_numpy_does(pairs: list[tuple[int, float]]) -> None:
+    labels, values = np.array([label for label, _ in pairs]), np.array([value for _, value in pairs])
+    np.testing.assert_array_equal(order_within(labels, values, 6), np.lexsort((values, labels)))

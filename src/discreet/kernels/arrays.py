@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.jit import helper
+from discreet.kernels.jit import helper, kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,4 +35,25 @@ def stable_order(keys: Floats) -> Ints:
                     right += 1
         order, merged = merged, order
         width *= 2
+    return order
+
+
+@kernel
+def order_within(labels: Ints, values: Floats, groups: int) -> Ints:
+    """Order records by group and, within it, by value, equal ones as they came; quick where groups are small."""
+    free = np.zeros(groups + 1, np.int64)
+    for i in range(labels.size):
+        free[labels[i] + 1] += 1
+    for group in range(groups):
+        free[group + 1] += free[group]
+    starts = free.copy()
+    order = np.empty(labels.size, np.int64)
+    for i in range(labels.size):
+        group = labels[i]
+        place = free[group]
+        free[group] += 1
+        while place > starts[group] and values[order[place - 1]] > values[i]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = i
     return order

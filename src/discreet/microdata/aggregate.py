@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 from discreet.data.ancestry import Ancestry
 from discreet.data.attributes import Attribute, Values
+from discreet.kernels.arrays import order_within
+
+# The values of groups up to this size are sorted one by one into place.
+SMALL_GROUP = 100
 
 
 def aggregate(attribute: Attribute, labels: NDArray[np.int64]) -> Values:
@@ -40,7 +44,8 @@ def _by_group(attribute: Attribute, have: NDArray[np.bool_], labels: NDArray[np.
     plain = attribute.sampling is None and not attribute.ancestry
     if attribute.aggregate == "mode" and attribute.categories is not None and plain and len(values):
         return _mode_of_codes(values.astype(np.int64), labels, groups)
-    order = np.lexsort((values, labels))
+    small = len(labels) > 0 and np.bincount(labels).max() <= SMALL_GROUP
+    order = order_within(labels, values, groups) if small else np.lexsort((values, labels))
     values, labels = values[order], labels[order]
     weights = None if attribute.sampling is None else attribute.sampling[have][order]
     starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]]) if len(labels) else np.zeros(0, np.int64)

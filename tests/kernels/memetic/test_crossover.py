@@ -21,7 +21,7 @@ def relative(points: Floats, k: int, labels: Ints, steps: int, seed: int) -> Int
     """A partition that differs from another one in places."""
     groups = slotted(labels, k)
     lists = neighbour_lists(points, min(5, len(points) - 1))
-    anneal(points, k, lists, 0.5, steps, groups, pooled(0, k, 0), seeded(seed, 0))
+    anneal(points, k, lists, 0.5, steps, False, groups, pooled(0, k, 0), seeded(seed, 0))
     return np.unique(groups.labels, return_inverse=True)[1].astype(np.int64)
 
 
@@ -92,7 +92,7 @@ def test_large_partitions_are_crossed_as_well() -> None:
     points = cloud(3000, 2, "scattered", 1)
     mother = any_partition(3000, 3, 1)
     groups = slotted(mother, 3)
-    anneal(points, 3, neighbour_lists(points, 12), 0.0, 20_000, groups, pooled(0, 3, 0), seeded(1, 0))
+    anneal(points, 3, neighbour_lists(points, 12), 0.0, 20_000, False, groups, pooled(0, 3, 0), seeded(1, 0))
     mother = np.unique(groups.labels, return_inverse=True)[1].astype(np.int64)
     father = relative(points, 3, mother, 500, 2)
     child, won = crossed(points, 3, mother, father)

@@ -57,7 +57,7 @@ def test_what_the_steps_form_is_noted_at_its_cost(k: int, kind: str, seed: int) 
     points: Floats = cloud(60, 3, kind, seed)
     start = any_partition(60, k, seed)
     groups, pool = slotted(start, k), pooled(60, k, 2400)
-    anneal(points, k, neighbour_lists(points, 12), 0.05, 300, groups, pool, seeded(seed, 0))
+    anneal(points, k, neighbour_lists(points, 12), 0.05, 300, False, groups, pool, seeded(seed, 0))
     known = noted(pool)
     assert len(set(known)) == len(known)
     for members, cost in zip(known, pool.costs, strict=False):

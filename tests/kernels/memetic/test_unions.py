@@ -51,28 +51,28 @@ def test_slots_hold_the_partition_and_their_costs_are_the_sse(case: tuple[Floats
         assert cost == pytest.approx(plain_sse(points[own], labels[own]), rel=1e-9, abs=0.0)
 
 
-@given(cases(), st.sampled_from([0.0, 1e-3, 0.1, 2.0, 1e9]), st.integers(1, 300), SEEDS)
+@given(cases(), st.sampled_from([0.0, 1e-3, 0.1, 2.0, 1e9]), st.integers(1, 300), st.booleans(), SEEDS)
 @settings(max_examples=60)
 def test_the_partition_stays_valid_at_any_temperature(
-    case: tuple[Floats, int], temperature: float, steps: int, seed: int
+    case: tuple[Floats, int], temperature: float, steps: int, wide: bool, seed: int
 ) -> None:
     points, k = case
     before = points.copy()
     groups = slotted(any_partition(len(points), k, seed), k)
-    anneal(points, k, near(points), temperature, steps, groups, no_pool(k), seeded(seed, 0))
+    anneal(points, k, near(points), temperature, steps, wide, groups, no_pool(k), seeded(seed, 0))
     check(groups, len(points), k)
     np.testing.assert_array_equal(points, before)
 
 
-@given(cases(), SEEDS)
+@given(cases(), st.booleans(), SEEDS)
 @settings(max_examples=30)
-def test_at_temperature_0_no_step_makes_it_worse(case: tuple[Floats, int], seed: int) -> None:
+def test_at_temperature_0_no_step_makes_it_worse(case: tuple[Floats, int], wide: bool, seed: int) -> None:
     points, k = case
     groups, rng, lists = slotted(any_partition(len(points), k, seed), k), seeded(seed, 0), near(points)
     cost = within_sse(points, groups.labels)
     for _ in range(40):
         held = groups.labels.copy()
-        anneal(points, k, lists, 0.0, 1, groups, no_pool(k), rng)
+        anneal(points, k, lists, 0.0, 1, wide, groups, no_pool(k), rng)
         after = within_sse(points, groups.labels)
         # A step is taken only if it gains more than rounding.
         assert after < cost or groups_of(held) == groups_of(groups.labels)
@@ -82,12 +82,12 @@ def test_at_temperature_0_no_step_makes_it_worse(case: tuple[Floats, int], seed:
 def test_heat_lets_it_get_worse_and_cold_finds_the_way_back() -> None:
     points = cloud(60, 2, "scattered", 1)
     groups, rng, lists = slotted(any_partition(60, 3, 1), 3), seeded(1, 0), near(points)
-    anneal(points, 3, lists, 0.0, 3000, groups, no_pool(3), rng)
+    anneal(points, 3, lists, 0.0, 3000, False, groups, no_pool(3), rng)
     cold = within_sse(points, groups.labels)
-    anneal(points, 3, lists, 2.0, 3000, groups, no_pool(3), rng)
+    anneal(points, 3, lists, 2.0, 3000, False, groups, no_pool(3), rng)
     hot = within_sse(points, groups.labels)
     assert hot > cold
-    anneal(points, 3, lists, 0.0, 3000, groups, no_pool(3), rng)
+    anneal(points, 3, lists, 0.0, 3000, False, groups, no_pool(3), rng)
     assert within_sse(points, groups.labels) < hot
 
 
@@ -96,7 +96,7 @@ def test_plain_clusters_are_found_whatever_the_start() -> None:
     points = np.random.default_rng(2).normal(size=(30, 2)) * 0.01 + np.column_stack([clusters % 3, clusters // 3])
     for seed in range(20):
         groups = slotted(any_partition(30, 3, seed), 3)
-        anneal(points, 3, near(points), 0.0, 2000, groups, no_pool(3), seeded(seed, 0))
+        anneal(points, 3, near(points), 0.0, 2000, False, groups, no_pool(3), seeded(seed, 0))
         assert groups_of(groups.labels) == groups_of(clusters)
 
 
@@ -105,7 +105,7 @@ def test_the_same_random_state_takes_the_same_steps() -> None:
     lists, start = near(points), any_partition(50, 4, 3)
     one, two, other = slotted(start, 4), slotted(start, 4), slotted(start, 4)
     for groups, seed in ((one, 5), (two, 5), (other, 6)):
-        anneal(points, 4, lists, 0.1, 200, groups, no_pool(4), seeded(seed, 0))
+        anneal(points, 4, lists, 0.1, 200, False, groups, no_pool(4), seeded(seed, 0))
     for first, second in zip(one, two, strict=True):
         np.testing.assert_array_equal(first, second)
     assert (one.labels != other.labels).any()
@@ -114,5 +114,5 @@ def test_the_same_random_state_takes_the_same_steps() -> None:
 def test_two_groups_are_a_union() -> None:
     points = np.array([[0.0], [10.0], [1.0], [11.0]])
     groups = slotted(np.array([0, 0, 1, 1]), 2)
-    anneal(points, 2, near(points), 0.0, 50, groups, no_pool(2), seeded(0, 0))
+    anneal(points, 2, near(points), 0.0, 50, False, groups, no_pool(2), seeded(0, 0))
     assert groups_of(groups.labels) == {frozenset({0, 2}), frozenset({1, 3})}

@@ -15,6 +15,7 @@ from discreet.configuration import load
 from discreet.data.dataset import accept
 from discreet.data.embedding import embed
 from discreet.errors import InputError, PromiseNotKept
+from discreet.microdata.large.blocks import sort_rows
 from discreet.microdata.large.look import Moments, load_picture
 from discreet.microdata.large.sort import bisect
 from discreet.microdata.protection import declare, read_attributes
@@ -211,3 +212,17 @@ def test_time_becomes_steps_that_repeat(tmp_path: Path) -> None:
     discreet.protect_large(data, tmp_path / "out", steps=steps.pop(), force=True, **how)
     assert read_bytes(tmp_path / "out") == before
     assert json.loads(before["release.json"])["output"]["parts"][0]["file"] == "part-00000.parquet"
+
+
+VALUES = st.sampled_from([None, -0.0, 0.0, 1.5, -2.0, float("nan")])
+ROWS = st.lists(st.tuples(VALUES, VALUES, st.sampled_from([None, "", "a", "b"])), max_size=12)
+
+
+@given(ROWS, st.integers(1, 9))
+def test_rows_are_sorted_by_all_columns(rows: list[tuple[Any, ...]], times: int) -> None:
+    # Rows many times over are those of groups; a few others tie in the first column only.
+    frame = pl.DataFrame(rows * times + rows[:2], {"x": pl.Float64, "y": pl.Float64, "z": pl.String}, orient="row")
+    frame = frame.sample(fraction=1.0, shuffle=True, seed=times)
+    whole = frame.sort(frame.columns, nulls_last=True, maintain_order=True)
+    assert sort_rows(frame).equals(whole)
+    assert sort_rows(frame.select("x")).equals(whole.select("x"))

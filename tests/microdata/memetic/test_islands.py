@@ -37,7 +37,7 @@ def noted(points: Floats, k: int, start: Ints, steps: int, seed: int) -> Pool:
     """The groups formed on the way from a start."""
     groups, pool = slotted(start, k), pooled(len(points), k, 40 * len(points))
     lists = neighbour_lists(points, min(12, len(points) - 1))
-    anneal(points, k, lists, 0.05, steps, groups, pool, seeded(seed, 0))
+    anneal(points, k, lists, 0.05, steps, False, groups, pool, seeded(seed, 0))
     return pool
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.kernels.arrays import Floats, Ints, Words
-from discreet.kernels.jit import helper, kernel
+from discreet.kernels.jit import borrower, helper, kernel
 from discreet.kernels.memetic.crossover import cross
 from discreet.kernels.memetic.pool import pooled
 from discreet.kernels.memetic.unions import Groups, anneal, slot_costs, slotted, write_order
@@ -33,6 +33,8 @@ AROUND = 8
 # How often two groups exchange records in a row, and what gain counts as none, in parts of the distance: rounding must
 # not keep them exchanging for ever.
 EXCHANGES = 12
+# How often all groups do so, unless fewer than so many exchanges per group were found the last time.
+ROUNDS, FEW_EXCHANGES = 3, 0.2
 NO_GAIN = 1e-11
 
 
@@ -194,7 +196,9 @@ def improve(
     if count > 1:
         centres, _ = _centres(local, labels, count)
         around = _nearest_groups(centres, min(AROUND, count - 1))
-        polish(local, k, around, centres, groups)
+        for _ in range(ROUNDS):
+            if polish(local, k, around, centres, groups) < FEW_EXCHANGES * count:
+                break
     if count > 1 and effort > 0.0:
         near = _nearest_members(local, groups, around)
         _search(local, k, near, effort * count, heat, groups, rng)
@@ -215,7 +219,7 @@ def _search(points: Floats, k: int, near: Ints, steps: float, heat: float, group
     stages = 1 if heat == 0.0 else 4
     for stage in range(stages):
         cold = 1.0 - stage / max(1, stages - 1)
-        anneal(points, k, near, heat * cold * cold, max(1, int(steps / stages)), groups, nothing, rng)
+        anneal(points, k, near, heat * cold * cold, max(1, int(steps / stages)), True, groups, nothing, rng)
 
 
 @helper
@@ -234,10 +238,20 @@ def _centres(points: Floats, labels: Ints, count: int) -> tuple[Floats, Ints]:
 @helper
 def _nearest_groups(centres: Floats, width: int) -> Ints:
     """The nearest groups of each, nearest first."""
-    around = np.empty((centres.shape[0], width), np.int64)
-    distances = np.empty(width)
-    for group in range(centres.shape[0]):
-        _nearest(centres, group, around[group], distances)
+    count, d = centres.shape
+    around = np.empty((count, width), np.int64)
+    distances, near = np.empty(count), np.empty(width)
+    columns = np.empty((d, count))
+    for j in range(d):
+        columns[j] = centres[:, j]
+    for group in range(count):
+        # Attribute by attribute: long plain loops are done several numbers at a time.
+        distances[:] = 0.0
+        for j in range(d):
+            own, column = centres[group, j], columns[j]
+            for other in range(count):
+                distances[other] += (own - column[other]) * (own - column[other])
+        _nearest(distances, group, around[group], near)
     return around
 
 
@@ -268,30 +282,25 @@ def _nearest_members(points: Floats, groups: Groups, around: Ints) -> Ints:
     return near
 
 
-@helper
-def _nearest(centres: Floats, group: int, found: Ints, distances: Floats) -> None:
-    """Find the nearest other centres by looking at all."""
-    distances[:] = np.inf
+@borrower
+def _nearest(distances: Floats, group: int, found: Ints, near: Floats) -> None:
+    """Find the nearest others of a group, by its distances to all."""
+    near[:] = np.inf
     found[:] = -1
     last = found.size - 1
-    for other in range(centres.shape[0]):
-        if other == group:
-            continue
-        distance = 0.0
-        for j in range(centres.shape[1]):
-            difference = centres[group, j] - centres[other, j]
-            distance += difference * difference
-        if distance < distances[last] or found[last] < 0:
+    for other in range(distances.size):
+        distance = distances[other]
+        if (distance < near[last] or found[last] < 0) and other != group:
             place = last
-            while place > 0 and (found[place - 1] < 0 or distance < distances[place - 1]):
-                distances[place], found[place] = distances[place - 1], found[place - 1]
+            while place > 0 and (found[place - 1] < 0 or distance < near[place - 1]):
+                near[place], found[place] = near[place - 1], found[place - 1]
                 place -= 1
-            distances[place], found[place] = distance, other
+            near[place], found[place] = distance, other
 
 
 @helper
-def polish(points: Floats, k: int, around: Ints, centres: Floats, groups: Groups) -> None:
-    """Go through all groups once, each with each of its neighbours.
+def polish(points: Floats, k: int, around: Ints, centres: Floats, groups: Groups) -> int:
+    """Go through all groups once, each with each of its neighbours; tell how many records were exchanged.
 
     Parameters
     ----------
@@ -306,15 +315,18 @@ def polish(points: Floats, k: int, around: Ints, centres: Floats, groups: Groups
     groups : Groups
         The partition; changed in place, with the same slots in use.
     """
+    exchanged = 0
     for a in range(around.shape[0]):
         for t in range(around.shape[1]):
             b = around[a, t]
             for _ in range(EXCHANGES):
                 if not (_swap(points, a, b, centres, groups) or _move(points, a, b, k, centres, groups)):
                     break
+                exchanged += 1
+    return exchanged
 
 
-@helper
+@borrower
 def _swap(points: Floats, a: int, b: int, centres: Floats, groups: Groups) -> bool:
     """Do the best swap between two groups if it gains."""
     d = points.shape[1]
@@ -344,7 +356,7 @@ def _swap(points: Floats, a: int, b: int, centres: Floats, groups: Groups) -> bo
     return True
 
 
-@helper
+@borrower
 def _move(points: Floats, a: int, b: int, k: int, centres: Floats, groups: Groups) -> bool:
     """Move the record that gains most by it from the larger of two groups to the other, if sizes allow."""
     if groups.sizes[a] < groups.sizes[b]:

@@ -275,10 +275,10 @@ def _sum_up(mixed: Mixed, union: Union, values: Values, size: int, count: int) -
     if p:
         for i in range(size):
             for group in range(count):
-                union.ties[i, group] = 0.0
+                union.ties[group, i] = 0.0
             for other in range(size):
-                union.ties[i, labels[other]] += values.apart[i, other]
-            union.pairs[labels[i]] += 0.5 * union.ties[i, labels[i]]
+                union.ties[labels[other], i] += values.apart[i, other]
+            union.pairs[labels[i]] += 0.5 * union.ties[labels[i], i]
     for i in range(size):
         _weigh(mixed, union, values, i)
 
@@ -364,12 +364,12 @@ def _best_move(mixed: Mixed, union: Union, values: Values, i: int, count: int, m
     ties, pairs, sizes = union.ties, union.pairs, union.sizes
     home = union.labels[i]
     members = sizes[home]
-    leaving = (pairs[home] - ties[i, home]) / (members - 1) - pairs[home] / members - values.gains[i]
+    leaving = (pairs[home] - ties[home, i]) / (members - 1) - pairs[home] / members - values.gains[i]
     best, target = -least, -1
     for group in range(count):
         members = sizes[group]
         if group != home and members < most:
-            change = leaving + (pairs[group] + ties[i, group]) / (members + 1) - pairs[group] / members
+            change = leaving + (pairs[group] + ties[group, i]) / (members + 1) - pairs[group] / members
             for j in range(mixed.prices.size):
                 if change >= best:
                     break
@@ -384,15 +384,15 @@ def _best_swap(mixed: Mixed, union: Union, values: Values, i: int, size: int, le
     """The record with which to change places; -1 if none gains."""
     labels, ties, gains = union.labels, union.ties, values.gains
     home = labels[i]
-    own, share = ties[i, home], 1.0 / union.sizes[home]
+    own, share = ties[home, i], 1.0 / union.sizes[home]
     best, other = -least, -1
     for j in range(size):
         group = labels[j]
         if group == home:
             continue
         apart = values.apart[i, j]
-        change = (ties[j, home] - own - apart) * share
-        change += (ties[i, group] - ties[j, group] - apart) / union.sizes[group]
+        change = (ties[home, j] - own - apart) * share
+        change += (ties[group, i] - ties[group, j] - apart) / union.sizes[group]
         # No swap gains more than both gain by leaving.
         if change - gains[i] - gains[j] >= best:
             continue
@@ -421,11 +421,11 @@ def _transfer(mixed: Mixed, union: Union, values: Values, i: int, target: int, s
     home = union.labels[i]
     union.labels[i] = target
     if mixed.numbers.shape[1]:
-        union.pairs[home] -= union.ties[i, home]
-        union.pairs[target] += union.ties[i, target]
+        union.pairs[home] -= union.ties[home, i]
+        union.pairs[target] += union.ties[target, i]
         for j in range(size):
-            union.ties[j, home] -= values.apart[i, j]
-            union.ties[j, target] += values.apart[i, j]
+            union.ties[home, j] -= values.apart[i, j]
+            union.ties[target, j] += values.apart[i, j]
     for j in range(mixed.prices.size):
         _count_out(values, home, j, values.codes[i, j])
         _count_in(values, target, j, values.codes[i, j])

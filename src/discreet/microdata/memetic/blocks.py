@@ -24,8 +24,9 @@ START_BLOCK_RECORDS = 10_000
 EPOCH_RECORDS = 50_000
 # Unions of groups of more records are too large to be worked on; between such groups records only move and swap.
 MOST_UNION_K = 500
-# Steps per group and heat (as a share of the method's) of the first passes, and of all others: the first descend only.
-PASSES = ((2.0, 0.0), (3.0, 0.0), (8.0, 0.7))
+# Steps per group and heat (as a share of the method's) of the first passes, and of all others: the first descend only,
+# and new borders gain more than many steps between the same ones.
+PASSES = ((1.1, 0.0), (1.1, 0.0), (1.1, 0.0), (2.0, 0.7), (4.0, 0.7), (8.0, 0.7))
 
 
 class Blocks(Search[Labels]):

@@ -177,9 +177,8 @@ class Islands(Search[Labels]):
         best, cost = self._best, self._cost
         for island in self._islands:
             groups = slotted(renumber(island.groups.labels), self._k)
-            anneal(
-                self._points, self._k, self._near, 0.0, self._steps, groups, pooled(0, self._k, 0), island.rng.copy()
-            )
+            nothing, rng = pooled(0, self._k, 0), island.rng.copy()
+            anneal(self._points, self._k, self._near, 0.0, self._steps, False, groups, nothing, rng)
             child, won = _cross(self._points, self._k, best, groups.labels)
             if won and _cost(self._points, child) < cost:
                 best, cost = child, _cost(self._points, child)
@@ -227,7 +226,7 @@ class Islands(Search[Labels]):
         return max(1, min(wanted, EPOCH_WORK // room_for(self._k, ROOM) ** 2))
 
     def _anneal(self, island: Island, *, heat: float) -> None:
-        anneal(self._points, self._k, self._near, heat, self._steps, island.groups, island.pool, island.rng)
+        anneal(self._points, self._k, self._near, heat, self._steps, False, island.groups, island.pool, island.rng)
 
     def _inherit(self, partitions: Iterable[Labels]) -> None:
         """Let the best partition inherit what each other one is better at."""
