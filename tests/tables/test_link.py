@@ -91,3 +91,17 @@ def test_contributions_can_be_rounded_before_they_are_summed() -> None:
     table = discreet.tabulate(frame, by="size", value="sales", decimals=2)
     assert (table.decimals, table.value.tolist()) == (2, [0.82, 0.32, 0.5])
     assert "1 contribution rounded to 2 decimals" in table.notes
+
+
+def test_three_tables_that_share_margins_are_protected_as_one_with_a_bound() -> None:
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {name: rng.integers(0, 6, 300).astype(str) for name in ("region", "size", "form")}
+        | {"sales": rng.integers(1, 500, 300)}
+    )
+    pairs = (["region", "size"], ["region", "form"], ["size", "form"])
+    tables = [discreet.primary(discreet.tabulate(frame, by=by, value="sales"), p=15, threshold=6) for by in pairs]
+    found = discreet.suppress(discreet.link(tables), steps=10, seed=1, singletons=False)
+    assert found.audit
+    assert found.bound is not None
+    assert 0 < found.bound["value"] <= found.cost

@@ -9,7 +9,9 @@ from discreet import kernels
 from discreet.methods import make
 from discreet.tables.suppression import warm_up
 from discreet.tables.suppression.components import Components
-from discreet.tables.suppression.problem import problem_of, settle_ranges
+from discreet.tables.suppression.problem import SizeClasses, problem_of, settle_ranges
+from discreet.tables.suppression.program_pattern import LinearProgramPattern
+from discreet.tables.suppression.search.programs import LinearProgramSearch
 
 modules = [importlib.import_module(found.name)
            for found in pkgutil.walk_packages(kernels.__path__, "discreet.kernels.")]
@@ -23,6 +25,10 @@ for axes in (2, 3):
     for _ in range(30):
         next(process.epochs(), None)
     process.pattern()
+# As if it were vast: in parts, and by slices.
+vast = LinearProgramSearch(LinearProgramPattern(problem, SizeClasses(vast=10)), 0, most=4, heat=0.01)
+for _ in range(30):
+    next(vast.epochs(), None)
 print({name: count for name, count in compiled().items() if count != before[name]})
 """
 

@@ -25,6 +25,8 @@ from discreet.tables.suppression.problem import Problem
 
 # Steps of prices for each round; a round more for each doubling of so many steps of a search.
 STEPS, FIRST_ROUND = 300, 16
+# With more relations than this a round takes so much longer: fewer steps, these at least, and later rounds.
+MANY_RELATIONS, LEAST_STEPS = 5_000, 60
 # Cuts of a round at most, what they lack at least, and shares that are taken for nothing.
 CUTS_OF_A_ROUND, LEAST_LACK, NO_SHARE = 2_000, 0.02, 1e-3
 # Requirements of the largest levels whose flows are looked at, for each step of a search and at most; and how many
@@ -102,11 +104,13 @@ class Bounds:
 def lower_bound(problem: Problem, steps: int) -> float:
     """A lower bound of what a pattern of a problem costs, with more effort after more steps of a search."""
     bounds = Bounds(problem, min(SEPARATED, SEPARATED_PER_STEP * steps))
-    bounds.raise_prices()
-    for _ in range(int(np.log2(1 + steps / FIRST_ROUND))):
+    longer = max(1.0, len(problem.system.relations) / MANY_RELATIONS)
+    moves = max(LEAST_STEPS, int(STEPS / longer))
+    bounds.raise_prices(moves)
+    for _ in range(int(np.log2(1 + steps / (FIRST_ROUND * longer)))):
         if not bounds.add_cuts():
             break
-        bounds.raise_prices()
+        bounds.raise_prices(moves)
     return bounds.value
 
 

@@ -27,6 +27,7 @@ class SizeClasses(NamedTuple):
     lattice: int = 2_000  # from here on a full table of three dimensions has an interior-point method of its own
     large: int = 3_000  # from here on sub-totals are made safe along branches before linear programs are solved
     vast: int = 20_000  # from here on linear programs are of parts of the table
+    sliced: int = 100_000  # from here on full tables of three dimensions, too, are built by pairs of slices at first
 
 
 SIZE_CLASSES = SizeClasses()

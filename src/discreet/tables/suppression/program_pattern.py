@@ -111,6 +111,11 @@ class LinearProgramPattern:
         """Whether linear programs are of parts of the table."""
         return self._lattice is None and bool(self.problem.table.dimensions) and len(self.problem) >= self.sizes.vast
 
+    @property
+    def is_sliced(self) -> bool:
+        """Whether flows in pairs of slices come before linear programs."""
+        return self.is_vast or (self._lattice is not None and len(self.problem) >= self.sizes.sliced)
+
     @cached_property
     def is_single_minded(self) -> bool:
         """Whether each linear program minds its own requirement alone.

@@ -17,7 +17,7 @@ from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import NOTHING, Problem
 
-# With how many slices of parts each is paired, the costliest first, before the total.
+# With how many slices of other parts a part is paired, the costliest first, before the total.
 PARTNERS = 3
 # What a pair of cells costs at least that are suppressed already.
 LEAST_WEIGHT = 1e-3
@@ -63,17 +63,33 @@ class PairedSlices:
         )
         self._system = whole.only(rows, kept[rows])
         self._up, self._down = problem.requirements_by_column()
-        self._suppressed = problem.primary.copy()
-        self._certificates = Certificates(len(problem), problem.requirements)
+        self._begin(problem.weight, is_rising=False)
 
-    def protect(self) -> Iterator[None]:
-        """Protect slice after slice, a pair at a time."""
+    def _begin(self, weight: Floats, *, is_rising: bool) -> None:
+        self._weight, self._is_rising = weight, is_rising
+        self._suppressed = self._problem.primary.copy()
+        self._certificates = Certificates(len(self._problem), self._problem.requirements)
+
+    def protect(self, weight: Floats | None = None, *, is_rising: bool = False) -> Iterator[None]:
+        """Protect everything anew, slice after slice, a pair at a time.
+
+        Parameters
+        ----------
+        weight : array of float, optional
+            What each column counts meanwhile, if not what it costs.
+        is_rising : bool
+            Whether small levels come first.
+        """
+        self._begin(self._problem.weight if weight is None else weight, is_rising=is_rising)
         weights = np.bincount(self._code, self._problem.weight)
         order = np.argsort(-weights, kind="stable").tolist()
         for code in order:
-            partners = [one for one in order if one not in (code, self._total)][:PARTNERS]
-            for partner in [*partners, *([self._total] if code != self._total else [])]:
-                if (self._certificates.number[self._code[self._problem.cell] == code] < 0).any():
+            is_total = code == self._total
+            partners = [one for one in order if one not in (code, self._total)]
+            # What parts share with the total, every part can rest on: it is paired with all of them.
+            for partner in partners if is_total else [*partners[:PARTNERS], self._total]:
+                looked_at = (code, partner) if is_total else (code,)
+                if (self._certificates.number[np.isin(self._code[self._problem.cell], looked_at)] < 0).any():
                     self._protect_pair(code, partner)
                     yield
 
@@ -110,8 +126,8 @@ class PairedSlices:
         level = problem.level[requirement]
         given = self._suppressed[one] & self._suppressed[other]
         given[cell] = True
-        weight = np.where(self._suppressed[one], 0.0, problem.weight[one])
-        weight += np.where(self._suppressed[other], 0.0, problem.weight[other])
+        weight = np.where(self._suppressed[one], 0.0, self._weight[one])
+        weight += np.where(self._suppressed[other], 0.0, self._weight[other])
         # Of two requirements of a pair of cells to the same side the larger counts.
         order = np.lexsort((-level, side, cell))
         asked = order[np.append(True, (np.diff(cell[order]) != 0) | (np.diff(side[order]) != 0))]
@@ -131,7 +147,7 @@ class PairedSlices:
                 np.full(len(asked), -1, dtype=np.int64),
             )
         )
-        pattern.protect(pattern.problem.by_level())
+        pattern.protect(pattern.problem.by_level()[:: -1 if self._is_rising else 1])
         lost = np.zeros((len(one), 2), dtype=np.bool_)
         open_ones = asked[pattern.open]
         lost[cell[open_ones], (side[open_ones] > 0).astype(np.int64)] = True

@@ -30,6 +30,8 @@ def warm_up(problem: Problem) -> None:
             else:
                 on_lattice = len(part) >= SIZE_CLASSES.lattice and lattice_of(part) is not None
                 _compile_boxes(on_lattice, not on_lattice and len(part) >= SIZE_CLASSES.large)
+                if len(part) >= (SIZE_CLASSES.sliced if on_lattice else SIZE_CLASSES.vast):
+                    _compile_flows()
 
 
 def _compile_flows() -> NetworkPattern:

@@ -28,6 +28,9 @@ PREVIOUS_DISCOUNT = 0.7
 LEAST_DISCOUNT, MOST_DISCOUNT = 0.5, 0.9
 # So often the better of rebuilds and repairs goes on before the other has a chance again.
 TURNS_OF_THE_BETTER = 3
+# What cells that a pattern by slices does without cost in a sweep of it, in times of their weight; and after how many
+# rebuilds by slices without a gain linear programs take over.
+OTHERS_IN_SWEEPS, IDLE_REBUILDS = 100.0, 3
 # At least so many linear programs are solved by repairs in a row where the problem is tiny.
 PROGRAMS_OF_TINY_REPAIRS = 500
 
@@ -58,6 +61,8 @@ class LinearProgramSearch(PatternSearch):
         # Up to so many columns both orders are tried. Beyond, a rebuild takes minutes, longest with small levels first.
         self._is_small, self._is_tiny = columns <= sizes.small, columns < sizes.tiny
         self._is_safe, self._swept = False, 0
+        # Patterns built by slices, and how many lately gained nothing.
+        self._sliced, self._idle = 0, 0
         self._completion_due = 0
         self._rebuilds, self._repairs, self._programs_of_turn = 0, 0, 0
         # Of rebuilds and of repairs: what a program saved last time, and how often it was the other's turn since.
@@ -67,8 +72,10 @@ class LinearProgramSearch(PatternSearch):
         if not self._is_safe:
             self._begin_phase()
             self._protect_by_boxes()
-            if self.pattern.is_vast:
-                yield from self._cover_by_slices()
+            if self.pattern.is_sliced:
+                yield
+        if self.pattern.is_sliced and not self._unprotectable:
+            yield from self._build_by_slices()
         if self._swept == 0 and self.pattern.is_single_minded and self._previous is None:
             yield from self._build_on_hypercubes()
         while self._swept < len(self._first_sweeps):
@@ -92,15 +99,29 @@ class LinearProgramSearch(PatternSearch):
         self._keep(self.pattern.suppressed)
         self._is_safe = True
 
-    def _cover_by_slices(self) -> Iterator[None]:
-        """Where programs are of parts of the table, flows in pairs of slices cost far less than boxes."""
+    def _build_by_slices(self) -> Iterator[None]:
+        """Where linear programs take long, flows in pairs of slices cost far less than boxes, built again and again.
+
+        A rebuild has the cells of the best pattern at a discount; then it is swept with its own cells, small levels
+        first, whether it is costlier or not.
+        """
         slices = PairedSlices(self.problem)
-        if slices.usable and not self._unprotectable:
-            yield
-            yield from slices.protect()
-            found = slices.complete()
-            if found is not None:
+        while slices.usable and self._idle < IDLE_REBUILDS:
+            self._begin_phase()
+            weight, cost = self.problem.weight, self._cost
+            if self._sliced and self._best is not None:
+                discount = LEAST_DISCOUNT + (MOST_DISCOUNT - LEAST_DISCOUNT) * uniform(self._random)
+                weight = np.where(self._best, discount * weight, weight)
+            for is_rising in (False, True) if self._sliced else (False,):
+                yield from slices.protect(weight, is_rising=is_rising)
+                found = slices.complete()
+                if found is None:
+                    break
                 self._keep(found)
+                weight = np.where(found, 1.0, OTHERS_IN_SWEEPS) * self.problem.weight
+            self._sliced += 1
+            self._idle = 0 if self._cost < cost else self._idle + 1
+            yield
 
     def _build_on_hypercubes(self) -> Iterator[None]:
         """In place of the first sweep: the hypercube method, a linear program at a time, for what hypercubes leave."""
@@ -243,6 +264,7 @@ class LinearProgramSearch(PatternSearch):
         return state | {
             "is_safe": int(self._is_safe),
             "counts": np.array(counts, dtype=np.int64),
+            "sliced": np.array([self._sliced, self._idle], dtype=np.int64),
             "saved": np.array(self._saved),
             "waited": np.array(self._waited, dtype=np.int64),
         }
@@ -254,5 +276,7 @@ class LinearProgramSearch(PatternSearch):
         self._is_safe = bool(held["is_safe"])
         counts = integers("counts", held["counts"], (5,), 0, 2**62).tolist()
         self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn = counts
+        if "sliced" in held:
+            self._sliced, self._idle = integers("sliced", held["sliced"], (2,), 0, 2**62).tolist()
         self._saved = floats("saved", held["saved"], (2,), infinite=True).tolist()
         self._waited = integers("waited", held["waited"], (2,), 0, 2**62).tolist()
