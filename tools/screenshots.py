@@ -17,16 +17,20 @@ from playwright.sync_api import Locator, Page, sync_playwright
 from discreet.examples import make
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+# Pixels of a window, and the most of a page that is shown.
+WIDTH, HEIGHT = 1100, 1250
 
 
 def shoot(page: Page, name: str, part: Locator | None = None) -> None:
     """Take a picture of the page, as far as a reader wants to see it, or of a part of it."""
+    page.set_viewport_size({"width": WIDTH, "height": 400})
     page.wait_for_timeout(700)
-    if part is not None:
-        part.screenshot(path=PICTURES / f"app-{name}.png")
-        return
-    height = min(int(page.evaluate("document.documentElement.scrollHeight")), 1000)
-    page.screenshot(path=PICTURES / f"app-{name}.png", clip={"x": 0, "y": 0, "width": 1100, "height": height})
+    whole = int(page.evaluate("document.documentElement.scrollHeight"))
+    # A window as high as the picture, so that the bar above the page lies over nothing.
+    page.set_viewport_size({"width": WIDTH, "height": min(whole, HEIGHT) if part is None else whole})
+    page.wait_for_timeout(300)
+    (page if part is None else part).screenshot(path=PICTURES / f"app-{name}.png")
+    page.set_viewport_size({"width": WIDTH, "height": 900})
 
 
 def go_through_microdata(page: Page) -> None:
@@ -71,7 +75,7 @@ def go_through_tables(page: Page) -> None:
     page.get_by_role("option", name="turnover", exact=True).click()
     page.get_by_role("button", name="Build the table").click()
     page.get_by_label("Least contributors").fill("3")
-    page.get_by_text("cells are unsafe").wait_for()
+    page.get_by_text("No rule is chosen yet").wait_for(state="hidden")
     shoot(page, "cells")
     page.get_by_role("button", name="Next: suppress").click()
     page.get_by_label("Seconds of search").fill("4")
@@ -95,7 +99,7 @@ def main() -> None:
         assert found is not None
         root = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=root)
-        page = browser.new_page(viewport={"width": 1100, "height": 900})
+        page = browser.new_page(viewport={"width": WIDTH, "height": 900})
         page.set_default_timeout(120_000)
         try:
             page.goto(found[0])

@@ -39,7 +39,7 @@ class Curve:
         with ui.element("section").classes("panel").mark(f"job-{int(job.id)}"):
             with ui.element("div").classes("row-of"):
                 self.state = ui.label().classes("pill").mark("state")
-                ui.label(about.get("title", "")).style("font-weight:600")
+                ui.label(f"{int(job.id)} · {about.get('title', '')}").style("font-weight:600")
                 said = about.get("about", {})
                 theme.dim(", ".join(str(said[key]) for key in ("method",) if said.get(key)))
                 ui.element("div").style("flex:1")
@@ -66,6 +66,7 @@ class Curve:
         self.state.set_text(state.state)
         self.state.classes(replace=f"pill {theme.STATES[state.state]}")
         self.stop.set_visibility(live)
+        self.stop.set_text("Stop and keep the best" if state.state == "running" else "Leave it out")
         self.bar.set_visibility(state.state == "running")
         self.bar.set_value(progress.get("fraction", 0.0))
         self.words.set_text(self._tell(state.state, state.message, progress))
@@ -95,7 +96,9 @@ class Curve:
     def _tell(self, state: str, message: str, progress: dict[str, Any]) -> str:
         if state == "queued":
             return "Waits for the job before it."
-        words = [message[:1].upper() + message[1:]] if message else []
+        # A message that begins with the name of a file is left as it is.
+        named = message.partition(" ")[0].endswith(":")
+        words = [message if named else message[:1].upper() + message[1:]] if message else []
         if progress.get("steps"):
             what = "loss" if self.unit else "cost"
             words.append(f"{what} {self._say(progress['cost'])} after {progress['steps']:,} steps")

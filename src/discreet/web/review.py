@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from nicegui import ui
 
@@ -50,7 +51,11 @@ def _show(path: Path) -> None:
             rows += [[f"safe {key}", str(text)] for key, text in said.get("five_safes", {}).items()]
             rows += [["decided on", str(said["decided_on"])]] if said.get("decided_on") else []
             if rows:
-                theme.grid(("", ""), rows)
+                theme.grid(("said of it", ""), rows)
+            with ui.element("div").classes("row-of"):
+                for ending, word in ((".report.html", "The report"), (".internal.html", "The internal report")):
+                    if path.with_name(f"{name}{ending}").is_file():
+                        theme.link(word, f"/report/{quote(f'{name}{ending}')}", new_tab=True)
             with ui.element("div").classes("row-of"):
                 who = ui.input("Your name").props("outlined dense").mark("who")
                 why = ui.input("Comment").props("outlined dense").style("min-width:240px").mark("why")
