@@ -2,15 +2,18 @@
 
 import io
 import logging
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
 import polars as pl
 import pytest
-from distributed import LocalCluster
+from distributed import LocalCluster, Security
 
 import discreet
 from canary import CANARY
@@ -38,10 +41,9 @@ def test_two_processes_give_the_same_bytes(tmp_path: Path, here: tuple[Path, dic
 
 
 @contextmanager
-def _cluster() -> Iterator[Any]:
-    with LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=False
-    ) as cluster:
+def _cluster(**further: Any) -> Iterator[Any]:
+    how: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(host="127.0.0.1", silence_logs=False, **how, **further) as cluster:  # type: ignore[no-untyped-call]
         yield cluster
 
 
@@ -86,6 +88,29 @@ def test_a_recount_in_two_processes_finds_what_one_does(tmp_path: Path, here: tu
     assert not discreet.verify(tmp_path / "out", workers=2)
     with pytest.raises(InputError, match="recount a folder"):
         discreet.verify(pl.DataFrame({"a": [1, 1]}), quasi=["a"], k=2, workers=2)
+
+
+def test_an_encrypted_cluster(tmp_path: Path, here: tuple[Path, dict[str, bytes]]) -> None:
+    """With certificates in Dask's own settings; without them nobody gets in."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make certificates with")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    tls: dict[str, Any] = {"distributed.comm.tls.ca-file": str(certificate)}
+    for who in ("scheduler", "worker", "client"):
+        tls |= {f"distributed.comm.tls.{who}.cert": str(certificate), f"distributed.comm.tls.{who}.key": str(key)}
+    with dask.config.set(tls), _cluster(protocol="tls://", security=Security()) as cluster:  # type: ignore[no-untyped-call]
+        address = cluster.scheduler_address
+        assert address.startswith("tls://")
+        discreet.protect_large(here[0], tmp_path / "out", cluster=address, **HOW)
+        assert read_bytes(tmp_path / "out") == here[1]
+        nobody = dask.config.set(dict.fromkeys(tls))
+        with nobody, pytest.raises(InputError, match="no Dask scheduler that can be reached"):
+            discreet.verify(tmp_path / "out", cluster=address)
 
 
 class Elsewhere(Executor):
