@@ -33,8 +33,11 @@ def publish_large(
     console: Console,
 ) -> int:
     """Protect data in parts; what only a file in memory can have is refused."""
+    from discreet.data.databases.address import is_address
     from discreet.microdata.protect_large import protect_large
 
+    if is_address(output):
+        raise InputError("a table larger than memory is released into a folder of Parquet files; name one as output")
     others = ("labels", "target", "bound", "measures", "order")
     asked = [name for name in others if given.get(name) is not None] + [name for name, value in alone.items() if value]
     if asked:

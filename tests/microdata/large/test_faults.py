@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import discreet
@@ -192,6 +193,68 @@ def test_a_damaged_file_is_noticed_and_made_anew(
         path.unlink()
     assert _go_on(whole[0], tmp_path / "out", most=6) <= 4
     assert read_bytes(tmp_path / "out") == whole[1]
+
+
+HOMES: dict[str, Any] = {"household": "home", "identifier": ["id"], "by": None, "ignore": ["stratum"]}
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """Households of two, and their release made without any fault."""
+    folder = tmp_path_factory.mktemp("homes")
+    frame = register(600, gaps=0.0).with_columns(home=pl.int_range(600) % 300)
+    data = write_parts(frame, folder / "in", parts=2)
+    discreet.protect_large(data, folder / "out", **HOW | HOMES)
+    return data, read_bytes(folder / "out")
+
+
+@pytest.mark.parametrize(
+    ("stop", "which"),
+    [
+        ("look", "gather-00001-0.arrow"),
+        ("draw_picture", "gather-00000.json"),
+        ("draw_splitters", "homes-00000.arrow"),
+        ("number_block", "homes-00001-marks.arrow"),
+        ("number_block", "homes-00000.arrow"),
+    ],
+)
+def test_damage_on_the_way_of_households_is_noticed(
+    tmp_path: Path, homes: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch, stop: str, which: str
+) -> None:
+    with monkeypatch.context() as patched:
+        _end_before(patched, stop)
+        with pytest.raises((Ended, DiscreetError)):
+            discreet.protect_large(homes[0], tmp_path / "out", **HOW | HOMES)
+    path = tmp_path / "out.work" / which
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes(
+        content[:middle] + bytes(byte ^ 255 for byte in content[middle : middle + 64]) + content[middle + 64 :]
+    )
+    assert _go_on(homes[0], tmp_path / "out", most=6, **HOMES) <= 4
+    assert read_bytes(tmp_path / "out") == homes[1]
+
+
+@pytest.mark.parametrize("step", ["gather-", "homes-", "block-"])
+def test_a_full_disk_on_the_way_of_households(
+    tmp_path: Path, homes: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    place = work.Work.place
+
+    def fail(self: work.Work, name: str, fill: Callable[[Path], None]) -> None:
+        def refuse(path: Path) -> None:
+            fill(path)
+            raise OSError(28, "no space", CANARY)
+
+        place(self, name, refuse if name.startswith(step) else fill)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(work.Work, "place", fail)
+        with pytest.raises(DiscreetError, match="the disk is full"):
+            discreet.protect_large(homes[0], tmp_path / "out", **HOW | HOMES)
+    assert not (tmp_path / "out").exists()
+    discreet.protect_large(homes[0], tmp_path / "out", **HOW | HOMES)
+    assert read_bytes(tmp_path / "out") == homes[1]
 
 
 def test_an_input_that_changes_meanwhile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

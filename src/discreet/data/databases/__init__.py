@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from discreet.data.databases import postgresql, sqlite
 from discreet.data.databases.address import Address, parse
 from discreet.data.databases.session import Session, connect
@@ -34,6 +36,55 @@ def read(path: Path | str, *, query: Path | str | None = None, connection: Any =
         return reader(session, address, text)
 
 
+def copy(path: Path | str, folder: Path, rows: int, *, query: Path | str | None = None) -> dict[str, Any]:
+    """Read a table or a query into Parquet files of so many rows, in one read-only transaction; what is known of it.
+
+    Parameters
+    ----------
+    path, query
+        As in `read`.
+    folder : Path
+        The folder of the files, which is there.
+    rows : int
+        About how many rows a file has.
+    """
+    address = parse(path, query=query is not None)
+    text = None if query is None else _read_query(Path(query))
+    name = address.name if query is None else Path(query).name
+    system = postgresql if address.system == "postgresql" else sqlite
+    waiting: list[pl.DataFrame] = []
+    files = height = 0
+
+    def empty() -> None:
+        nonlocal files, height
+        if height or not files:
+            pl.concat(waiting).write_parquet(folder / f"part-{files:05}.parquet")
+            files, height = files + 1, 0
+            waiting.clear()
+
+    with connect(address, called=name) as session:
+        frames, notes = system.stream(session, address.relation if text is None else f"(\n{text}\n)", own=text is None)
+        for frame in frames:
+            waiting.append(frame)
+            height += frame.height
+            if height >= rows:
+                empty()
+        if not files and not height:
+            raise InputError(f"{name} has no rows")
+        empty()
+        return {"called": name, "format": address.system, "notes": notes, "database": system.describe(session)}
+
+
+def estimate_size(path: Path | str) -> int:
+    """About how many bytes a table has."""
+    address = parse(path)
+    if address.file is not None:
+        return address.file.stat().st_size if address.file.exists() else 0
+    with connect(address, called=address.name) as session:
+        found = session.rows("SELECT pg_catalog.pg_table_size($1::text::regclass)::int8", address.relation)
+    return int(found[0][0] or 0)
+
+
 def list_tables(path: Path | str) -> list[Address]:
     """The tables and views of a database that may be read: postgresql:, postgresql:SERVICE or sqlite:FILE."""
     address = parse(path, query=True)
@@ -57,4 +108,4 @@ def _read_query(path: Path) -> str:
     return text
 
 
-__all__ = ["Address", "Session", "list_tables", "parse", "read"]
+__all__ = ["Address", "Session", "copy", "estimate_size", "list_tables", "parse", "read"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,25 @@ def settle(session: Session, *, own: bool) -> None:
 
 def fetch(session: Session, relation: str) -> tuple[pl.DataFrame, list[str], tuple[tuple[str, bool, list[Any]], ...]]:
     """The rows of a relation, what was cast, and the columns that are categories."""
+    columns, notes, categories = settle_columns(session, relation)
+    table = session.table(f"SELECT {', '.join(columns)} FROM {relation} AS relation")
+    return to_rows(table, session.called), notes, categories
+
+
+def stream(session: Session, relation: str, *, own: bool) -> tuple[Iterator[pl.DataFrame], list[str]]:
+    """The rows of a relation batch by batch, of a table in the order of all columns; and what was cast."""
+    session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    settle(session, own=own)
+    columns, notes, _ = settle_columns(session, relation)
+    order = f" ORDER BY {', '.join(str(place) for place in range(1, len(columns) + 1))}" if own else ""
+    batches = session.batches(f"SELECT {', '.join(columns)} FROM {relation} AS relation{order}")
+    return (to_rows(batch, session.called) for batch in batches), notes
+
+
+def settle_columns(
+    session: Session, relation: str
+) -> tuple[list[str], list[str], tuple[tuple[str, bool, list[Any]], ...]]:
+    """The columns of a relation as they are asked for, what is cast, and the columns that are categories."""
     names = session.names(f"SELECT * FROM {relation} AS relation")
     check_names(Path(session.called), names)
     kinds = _find_kinds(session, relation, names)
@@ -117,10 +137,9 @@ def fetch(session: Session, relation: str) -> tuple[pl.DataFrame, list[str], tup
         columns.append(f"{how.format(quote(name))} AS {quote(name)}")
         why = "numeric of more than 15 digits" if name in too_long else kind
         cast.setdefault(what, []).append(f"{name} ({why})")
-    table = session.table(f"SELECT {', '.join(columns)} FROM {relation} AS relation")
     notes = [f"{session.called}: read as {what}: {', '.join(each)}" for what, each in cast.items()]
     categories = tuple((name, False, list(kinds[name].labels or ())) for name in names if kinds[name].labels)
-    return to_rows(table, session.called), notes, categories
+    return columns, notes, categories
 
 
 def _find_kinds(session: Session, relation: str, names: list[str]) -> dict[str, Kind]:

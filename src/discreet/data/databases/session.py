@@ -96,6 +96,14 @@ class Session:
             raise InputError(f"{self.called}: a text in it is not valid UTF-8; correct it in the database") from None
         return table
 
+    def batches(self, query: str, **options: Any) -> Iterator[Any]:
+        """The rows of a query as Arrow tables, one after the other."""
+        with translating(self), self.connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**options)
+            cursor.execute(query)
+            for batch in cursor.fetch_record_batch():
+                yield pa.Table.from_batches([batch])
+
     def fill(self, table: str, rows: Any, schema: str) -> None:
         """Put the rows of an Arrow table into one of the database; no value stands in a statement."""
         with translating(self), self.connection.cursor() as cursor:

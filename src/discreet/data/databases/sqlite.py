@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,41 @@ def read(session: Session, address: Address, query: str | None) -> Source:
 
 def fetch(session: Session, relation: str) -> tuple[pl.DataFrame, list[str]]:
     """The rows of a relation, and what was cast."""
+    columns, notes, _ = settle_columns(session, relation)
+    table = session.table(f"SELECT {', '.join(columns)} FROM {relation} AS relation", **_ONE_BATCH)
+    return to_rows(table, session.called), notes
+
+
+def stream(session: Session, relation: str, *, own: bool) -> tuple[Iterator[pl.DataFrame], list[str]]:
+    """The rows of a relation batch by batch, of a table in the order of all columns; and what was cast."""
+    columns, notes, kinds = settle_columns(session, relation)
+    order = f" ORDER BY {', '.join(str(place) for place in range(1, len(columns) + 1))}" if own else ""
+    # The driver takes the types from the first rows, which may lack values: so a row that has them all comes first.
+    first = ", ".join({"TEXT": "''", "REAL": "0.5"}.get(kind, "1") for kind in kinds)
+    rows = f"SELECT * FROM (SELECT {', '.join(columns)} FROM {relation} AS relation{order})"
+    names = ", ".join(quote(name) for name in session.names(f"SELECT * FROM {relation} AS relation"))
+    batches = session.batches(f"WITH typed({names}) AS (SELECT {first}) SELECT * FROM typed UNION ALL {rows}")
+
+    def skip_first() -> Iterator[pl.DataFrame]:
+        begin = 1
+        for batch in batches:
+            yield to_rows(batch.slice(begin), session.called)
+            begin = 0
+
+    return skip_first(), notes
+
+
+def settle_columns(session: Session, relation: str) -> tuple[list[str], list[str], list[str]]:
+    """The columns of a relation as they are asked for, what is cast, and the type of each."""
     names = session.names(f"SELECT * FROM {relation} AS relation")
     check_names(Path(session.called), names)
     asked = [f"max(typeof({quote(name)}) = '{each}')" for name in names for each in _CLASSES]
     [found] = session.rows(f"SELECT {', '.join(asked)} FROM {relation} AS relation")
-    columns, notes = [], []
+    columns, notes, kinds = [], [], []
     for place, name in enumerate(names):
         held = {each for each, has in zip(_CLASSES, found[4 * place : 4 * place + 4], strict=True) if has}
         column = quote(name)
+        kinds.append("INTEGER" if held <= {"integer"} else "REAL" if held <= {"integer", "real"} else "TEXT")
         if held <= {"integer"} or held == {"text"} or held == {"real"}:
             columns.append(column)
             continue
@@ -60,8 +88,7 @@ def fetch(session: Session, relation: str) -> tuple[pl.DataFrame, list[str]]:
         notes.append(
             f"{session.called}: read as {what}: {name} ({', '.join(each for each in _CLASSES if each in held)})"
         )
-    table = session.table(f"SELECT {', '.join(columns)} FROM {relation} AS relation", **_ONE_BATCH)
-    return to_rows(table, session.called), notes
+    return columns, notes, kinds
 
 
 def describe(session: Session) -> dict[str, Any]:

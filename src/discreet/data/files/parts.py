@@ -13,8 +13,9 @@ import polars.selectors as cs
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from discreet.data import databases
 from discreet.data.checks import check_names, check_readable
-from discreet.data.databases.address import is_address
+from discreet.data.databases.address import is_address, names_table
 from discreet.data.files import arrow as columnar
 from discreet.data.files import csv as delimited
 from discreet.data.files import format_of
@@ -27,6 +28,7 @@ from discreet.text import count
 PIECE, BATCH, HEAD = 1 << 20, 1 << 17, 1 << 17
 _HEAD_BYTES = 1 << 24
 _FORMATS = ("parquet", "csv", "arrow")
+_ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".txt", ".arrow", ".feather", ".ipc")
 
 
 @dataclass(frozen=True)
@@ -175,12 +177,16 @@ _TEXT_BYTES = 7
 
 def exceeds(path: Path, memory: int | None = None) -> bool:
     """Whether one file would not fit into the memory, by default half of what is free, when it is protected at once."""
-    if path.suffix.lower() not in (".parquet", ".pq", ".csv", ".tsv", ".txt", ".arrow", ".feather", ".ipc"):
+    is_table = is_address(path) and names_table(path)
+    if not is_table and path.suffix.lower() not in _ENDINGS:
         return False
     room = memory
     if room is None:
         free = available()
         room = None if free is None else free // 2
+    if room is not None and is_table:
+        size = databases.estimate_size(path)
+        return _PER_BYTE * size + _PER_VALUE * (size // 8) > room
     if room is None or not path.is_file():
         return False
     size = path.stat().st_size

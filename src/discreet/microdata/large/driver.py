@@ -19,6 +19,8 @@ from discreet._version import __version__
 from discreet.columns import name_identifier
 from discreet.configuration import load
 from discreet.data.attributes import kind_of, read_attribute
+from discreet.data.databases import copy
+from discreet.data.databases.address import is_address
 from discreet.data.dataset import Dataset, accept
 from discreet.data.files.parts import PIECE, cut, describe_parts, estimate_records, find_parts, read_head
 from discreet.data.groupings import parse_groups
@@ -33,7 +35,7 @@ from discreet.microdata.large.blocks import number_block, protect_block
 from discreet.microdata.large.borders import draw_borders, load_borders
 from discreet.microdata.large.gather import gather
 from discreet.microdata.large.look import MOST_QUASI, draw_picture, load_picture, look
-from discreet.microdata.large.request import PROMISE, REQUEST, SCHEMA, Request, load_request
+from discreet.microdata.large.request import PROMISE, REQUEST, SCHEMA, SOURCE, Request, load_request
 from discreet.microdata.large.scatter import BLOCKS, estimate_disk, forget_lost, list_blocks, scatter
 from discreet.microdata.large.seal import seal
 from discreet.microdata.large.sort import RELEASE, ROWS, count_parts, draw_splitters, write_part
@@ -122,6 +124,8 @@ def protect_parts(
     _check_output(output, work, row_map, force=force)
     work.make()
     work.sweep()
+    if is_address(data):
+        data, reading = _copy_table(data, work, reading), {}
     request, notes = _state(
         data, work, columns, search, options, reading, block_records, grouping, is_traced=row_map is not None
     )
@@ -172,6 +176,21 @@ def protect_parts(
             force=force,
         )
     return LargeRelease(output, account, promise, verdict)
+
+
+def _copy_table(data: str | Path, work: Work, reading: Mapping[str, Any]) -> Path:
+    """Read a table of a database into files of the work folder, once; a run that goes on has the same rows."""
+    query = reading.get("query")
+    asked = {"source": str(data), "query": None if query is None else Path(query).read_text(encoding="utf-8")}
+    folder = work.path("source")
+    if work.has(SOURCE):
+        if work.read(SOURCE)["asked"] != asked:
+            raise InputError(f"{work.folder} holds work on another table; remove that folder to begin anew")
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    work.write(SOURCE, copy(data, folder, PIECE, query=query) | {"asked": asked})
+    return folder
 
 
 def _are_blocks_done(work: Work) -> bool:
@@ -230,6 +249,8 @@ def _state(
     paths, format_name = find_parts(data)
     head = accept(read_head(paths[0], format_name, work.folder, **{**said.reading, **reading}))
     head = replace(head, name=describe_parts(paths))
+    if work.has(SOURCE):
+        head = replace(head, name=work.read(SOURCE)["called"], notes=tuple(work.read(SOURCE)["notes"]))
     for unit in (settings.person, settings.household):
         if unit in head.frame.columns:
             columns = name_identifier(unit, columns, said)

@@ -26,6 +26,8 @@ from discreet.verification.promise import Promise
 REQUEST, SCHEMA = "request.json", "schema.arrow"
 # What the promise says of the confidential columns it speaks of.
 PROMISE = "promise.json"
+# What is known of a table that was read from a database.
+SOURCE = "source.json"
 # The number of a record, as it came in.
 RECORD = "\x01record"
 

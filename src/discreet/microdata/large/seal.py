@@ -18,7 +18,7 @@ from discreet.evolution.checkpoint import flush_folder
 from discreet.executors import Pool
 from discreet.microdata.households import tell_households
 from discreet.microdata.large.look import PICTURE, Picture
-from discreet.microdata.large.request import Request
+from discreet.microdata.large.request import SOURCE, Request
 from discreet.microdata.large.scatter import BLOCKS
 from discreet.microdata.large.sort import RELEASE, ROWS, forget_block
 from discreet.microdata.large.work import Damaged, Work, describe_damage
@@ -140,6 +140,7 @@ def seal(
             "columns": len(request.schema),
             "dialect": dialect,
         }
+        | _describe_table(work)
         | ({"distributions": {name: digest(counts) for name, counts in picture.whole.items()}} if promise.t else {}),
         notes=[*notes, *picture.notes, *_tell_units(request, picture)],
         output=out,
@@ -159,6 +160,14 @@ def seal(
     PLACED.append(output)
     shutil.rmtree(work.folder, ignore_errors=True)
     return account, verdict
+
+
+def _describe_table(work: Work) -> dict[str, Any]:
+    """Where the data is, if it was read from a database."""
+    if not work.has(SOURCE):
+        return {}
+    known = work.read(SOURCE)
+    return {"file": known["called"], "format": known["format"], "database": known["database"]}
 
 
 def _tell_units(request: Request, picture: Picture) -> list[str]:
