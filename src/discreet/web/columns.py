@@ -95,6 +95,7 @@ async def show_columns(desk: Desk) -> None:
         with ui.element("div").classes("row-of end"):
             button = theme.primary("Next: the promise", lambda: desk.go("promise"), "next")
             button.set_enabled(not problems)
+        desk.refresh_steps()
 
     await table()
     told()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import ui
@@ -20,6 +21,8 @@ class Desk:
         self.folder = folder
         self.history = History(folder.path / PLACE / f"{int(number):04d}.json")
         self.source = find(folder, self.now["file"])
+        # Draws the steps above the page anew, once a choice has opened or closed one.
+        self.refresh_steps: Callable[[], object] = bool
 
     @property
     def now(self) -> dict[str, Any]:

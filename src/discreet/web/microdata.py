@@ -40,7 +40,13 @@ def add_pages(folder: Folder) -> None:
         step = step if step in STEPS else "columns"
         with theme.page(folder, desk.source.title):
             theme.title_bar(desk.source.title, desk.history, lambda: desk.go(step))
-            theme.steps(f"/data/{desk.history.id}", STEPS, _open_steps(desk), step)
+
+            @ui.refreshable
+            def above() -> None:
+                theme.steps(f"/data/{desk.history.id}", STEPS, _open_steps(desk), step)
+
+            above()
+            desk.refresh_steps = above.refresh
             with theme.follows() as content:
                 await ui.context.client.connected()
                 with content:
@@ -52,5 +58,5 @@ def add_pages(folder: Folder) -> None:
 
 def _open_steps(desk: Desk) -> dict[str, bool]:
     decided = bool(desk.now["columns"]) and not find_problems(desk.now["columns"])
-    tried = decided and bool(desk.now.get("candidates"))
+    tried = decided and bool(look.candidates(desk))
     return {"columns": True, "promise": decided, "protect": decided, "look": tried, "write": tried}

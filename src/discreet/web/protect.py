@@ -66,5 +66,6 @@ async def show_protect(desk: Desk) -> None:
         with ui.element("div").classes("row-of end"):
             ready = any(look.is_ready(jobs, number) for number in desk.now.get("candidates", []))
             theme.primary("Next: look", lambda: desk.go("look"), "next").set_enabled(ready)
+        desk.refresh_steps()
 
     shown()
