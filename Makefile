@@ -43,8 +43,9 @@ demo: .venv/ready
 	@echo
 	@echo 'To do the same in a browser: $(BIN)/discreet app demo'
 
+# Tests that need a browser or a database server are left out where there is none; the end says which, and why.
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -rs --no-fold-skipped
 
 lint: .venv/ready
 	$(BIN)/ruff check

@@ -1,12 +1,16 @@
 """The guard: whoever comes from elsewhere, or without the link, gets nothing; over HTTP and over websockets."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, MutableMapping
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from discreet.cli.app import run
+from discreet.jobs.job import lock
 from discreet.web.guard import MOST_BYTES, POLICY, SITTING, App, Guard, Receive, Send
 
 PORT = 4321
@@ -260,3 +264,13 @@ def test_a_huge_body_is_refused_and_not_read(desk: Desk) -> None:
     desk = Desk()
     assert desk.get(method="POST", content=b"x", headers={"content-length": "1000000000"}).status_code == 413
     assert desk.behind.asked == []
+
+
+def test_one_steward_at_a_time_has_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / ".discreet"
+    own.mkdir()
+    held = lock(own / "steward.lock")
+    assert held is not None
+    assert run(["app", str(tmp_path), "--no-browser"]) == 2
+    assert "the app is open on this folder already" in capsys.readouterr().err
+    os.close(held)
