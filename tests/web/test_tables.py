@@ -37,7 +37,7 @@ def test_from_microdata_to_a_public_table(tmp_path: Path, start: Callable[..., A
     expect(page.get_by_text("by threshold")).to_be_visible()
     unsafe.first.click()
     expect(page.get_by_text("must be possible")).to_be_visible()
-    expect(page.get_by_role("row", name="an attacker knows")).to_contain_text(" to ")
+    expect(page.get_by_role("row", name="attacker's interval")).to_contain_text(" to ")
     page.get_by_role("button", name="Close").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     place = page.locator(".ag-row[row-index='2'] .ag-cell[col-id='c2']")

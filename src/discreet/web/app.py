@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -66,6 +67,9 @@ def serve(path: Path, *, port: int = 0, browser: bool = True) -> None:
             ws_max_size=MOST_BYTES,
             timeout_graceful_shutdown=1,
         )
+        # What is loaded stays: looking for garbage among it would make pages wait.
+        gc.collect()
+        gc.freeze()
         try:
             uvicorn.Server(config).run(sockets=[listening])
         except KeyboardInterrupt:

@@ -225,7 +225,7 @@ def _describe(known: CellAccount, attacked: list[str]) -> list[list[str]]:
     rows += [["found by", ", ".join(known.rules)]] if known.rules else []
     rows += [["must be possible", _span(*known.required)]] if known.required else []
     rows += [["over a range of", f"{known.required_width:,.10g}"]] if known.required_width else []
-    return rows + [list(pair) for pair in zip(("an attacker knows", "protects"), attacked, strict=False)]
+    return rows + [list(pair) for pair in zip(("attacker's interval", "protects"), attacked, strict=False)]
 
 
 def _span(low: float, high: float) -> str:

@@ -20,7 +20,7 @@ from discreet.tabular.files.own import holds_cells
 
 MICRODATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".xlsx", ".dta", ".sav", ".sas7bdat")
 # Files of cells that others make; our own are told from microdata by what they say of themselves.
-TABLES = (".jj", ".tab")
+TABLES = (".jj", ".jj.gz", ".tab")
 # What we write beside a release, which is no data to open.
 OURS = (".release.json", ".evidence.json", ".report.html", ".internal.html", ".sign-off.toml")
 
@@ -54,11 +54,11 @@ class Folder:
                 found.append(self.file(path.name))
             except InputError:
                 continue
-        return [path for path in found if path.suffix.lower() in {*MICRODATA, *TABLES, ".json", ".html", ".toml"}]
+        return [path for path in found if path.name.lower().endswith((*MICRODATA, *TABLES, ".json", ".html", ".toml"))]
 
     def is_table(self, path: Path) -> bool:
         """Whether a file holds cells."""
-        return path.suffix.lower() in TABLES or (path.suffix.lower() in (".parquet", ".csv") and holds_cells(path))
+        return path.name.lower().endswith(TABLES) or (path.suffix.lower() in (".parquet", ".csv") and holds_cells(path))
 
     def file(self, name: str) -> Path:
         """A file of the folder; any other name is refused."""
