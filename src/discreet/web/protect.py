@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nicegui import ui
+from nicegui import run, ui
 
 from discreet.data.groupings import groups_text
 from discreet.errors import InputError
@@ -22,7 +22,9 @@ async def show_protect(desk: Desk) -> None:
     theme.lead("A search in the background finds groups that lose as little as possible. Try several and compare them.")
     jobs = Jobs(desk.folder.path)
     names = {"": "the best there is (memetic)"}
-    names |= {method.name: method.name for method in list_methods("partition") if method.name != "memetic"}
+    # The first time this loads all methods; other pages need not wait for it.
+    methods = await run.io_bound(list_methods, "partition")
+    names |= {method.name: method.name for method in methods or () if method.name != "memetic"}
     groups = groups_of(desk)
     with theme.panel("A candidate"):
         with ui.element("div").classes("row-of"):
