@@ -50,6 +50,7 @@ class PairedSlices:
         codes = problem.table.codes[problem.system.cells].astype(np.int64)
         self._code = codes[:, held]
         self._place = codes[:, first] * len(dimensions[second].codes) + codes[:, second]
+        self._is_flat = len(flat) == 3
         self._total = int(np.flatnonzero(~dimensions[held].base)[0])
         hidden = np.zeros(len(problem.table), dtype=np.bool_)
         hidden[problem.system.cells] = True
@@ -84,11 +85,11 @@ class PairedSlices:
         weights = np.bincount(self._code, self._problem.weight)
         order = np.argsort(-weights, kind="stable").tolist()
         for code in order:
-            is_total = code == self._total
+            is_shared = code == self._total and not self._is_flat
             partners = [one for one in order if one not in (code, self._total)]
-            # What parts share with the total, every part can rest on: it is paired with all of them.
-            for partner in partners if is_total else [*partners[:PARTNERS], self._total]:
-                looked_at = (code, partner) if is_total else (code,)
+            # With a hierarchy sums are costly: every part rests on what the total shares with others already.
+            for partner in partners if is_shared else [*partners[:PARTNERS], *{self._total} - {code}]:
+                looked_at = (code, partner) if is_shared else (code,)
                 if (self._certificates.number[np.isin(self._code[self._problem.cell], looked_at)] < 0).any():
                     self._protect_pair(code, partner)
                     yield
