@@ -155,7 +155,8 @@ def test_closeness_is_to_the_whole_file(tmp_path: Path, unit: dict[str, str]) ->
 def test_weighted_totals_are_kept(tmp_path: Path) -> None:
     frame = _survey(600, 2)
     how = HOW | {"sampling_weight": "weight", "quasi": ["income"], "confidential": ["weight", "ill"]}
-    discreet.protect_large(write_parts(frame, tmp_path / "in"), tmp_path / "out", **how)
+    found = discreet.protect_large(write_parts(frame, tmp_path / "in"), tmp_path / "out", **how)
+    assert any("'weight' are released unchanged" in note for note in found.evidence["notes"])
     release = read_parts(tmp_path / "out")
     totals = [float((one["income"] * one["weight"]).sum()) for one in (frame, release)]
     assert totals[0] == pytest.approx(totals[1], rel=1e-9)

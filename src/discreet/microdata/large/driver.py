@@ -25,7 +25,7 @@ from discreet.data.dataset import Dataset, accept
 from discreet.data.files.parts import PIECE, cut, describe_parts, estimate_records, find_parts, read_head
 from discreet.data.groupings import parse_groups
 from discreet.data.memory import available
-from discreet.data.profile import warn_of_revealing
+from discreet.data.profile import BEWARE, warn_of_revealing
 from discreet.data.roles import RECODINGS, Declarations
 from discreet.data.rows import read_persons, read_weights
 from discreet.errors import InputError, whole
@@ -262,6 +262,11 @@ def _state(
     declared, forms, notes = _settle_kinds(head, declared)
     if settings.sampling_weight is not None:
         read_weights(head, settings.sampling_weight)
+        if declared[settings.sampling_weight].role == "confidential":
+            notes.append(
+                f"{BEWARE}the sampling weights '{settings.sampling_weight}' are released unchanged: whoever knows one "
+                "that is unique in its class finds the record"
+            )
     if settings.household is not None:
         read_persons(head, settings.household, "household")
     promise, _ = promise_of(head, declared, settings, groups)
