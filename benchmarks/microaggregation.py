@@ -3,7 +3,7 @@
 Parts: `quality` (memetic on the reference data against bars), `generated` (memetic against other methods on generated
 data), `scale` (time, memory and loss on large data), `exact` (proofs of optimality) and `genetic` (the papers' genetic
 algorithm and two-step method). A bar that is not reached is printed as missed. Compiling is in none of the times; CPU
-seconds are those of all threads. Without arguments everything is run but the longest: `--time 120` and `--n 10000000`
+seconds are those of all threads. Without arguments everything is run but the longest: `--time 240` and `--n 10000000`
 have to be asked for.
 """
 

@@ -42,6 +42,7 @@ class Status(Enum):
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
     BEYOND_LIMIT = "beyond limit"
+    INTERRUPTED = "interrupted"  # by the limit on iterations; a further run goes on
     UNDECIDED = "undecided"
 
 
@@ -51,6 +52,7 @@ _STATUS = {
     highspy.HighsModelStatus.kUnbounded: Status.UNBOUNDED,
     highspy.HighsModelStatus.kUnboundedOrInfeasible: Status.UNBOUNDED,
     highspy.HighsModelStatus.kObjectiveBound: Status.BEYOND_LIMIT,
+    highspy.HighsModelStatus.kIterationLimit: Status.INTERRUPTED,
 }
 
 

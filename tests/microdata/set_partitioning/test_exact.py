@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 import discreet
 from discreet.errors import InputError
 from discreet.kernels.partitions.groups import within_sse
-from discreet.microdata.memetic.regions import best_cover
 from discreet.microdata.method import Run
+from discreet.microdata.set_partitioning.branching import Cover, DualBound
+from discreet.microdata.set_partitioning.columns import Columns, no_sets
 from discreet.microdata.set_partitioning.exact import Exact, lower_bound
 from evolution.searches import same
 
@@ -126,7 +127,10 @@ def test_the_cover_is_the_best_of_the_given_groups() -> None:
     costs = np.array([((points[g] - points[g].mean(axis=0)) ** 2).sum() for g in groups])
     members = np.concatenate(groups)
     starts = np.arange(0, 3 * len(groups) + 1, 3)
-    selection = best_cover(members, starts, costs, 9, incumbent=np.arange(3))
+    incumbent = np.arange(3)
+    cover = Cover(Columns(members, starts, costs), 9, DualBound(0.0, np.zeros(len(groups)), no_sets()), incumbent)
+    while not cover.finished:
+        cover.advance()
     least = min(
         costs[[a, b, c]].sum()
         for a in range(len(groups))
@@ -134,8 +138,8 @@ def test_the_cover_is_the_best_of_the_given_groups() -> None:
         for c in range(b)
         if len({*groups[a], *groups[b], *groups[c]}) == 9
     )
-    assert selection.cost == pytest.approx(least)
-    assert selection.bound <= least * (1 + 1e-9)
+    assert cover.cost == pytest.approx(least)
+    assert cover.bound <= least * (1 + 1e-9)
 
 
 def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None:

@@ -70,6 +70,28 @@ def note(pool: Pool, members: Ints, cost: float) -> None:
 
 
 @kernel
+def thin(pool: Pool, duals: Floats, count: int) -> Pool:
+    """A pool of so many of the groups, those that cost least beyond the duals of their records, with as much room."""
+    filled = pool.filled[0]
+    reduced = pool.costs[:filled].copy()
+    for group in range(filled):
+        for place in range(pool.sizes[group]):
+            reduced[group] -= duals[pool.members[group, place]]
+    chosen = np.sort(stable_order(reduced)[:count])
+    thinned = Pool(
+        pool.words,
+        np.zeros_like(pool.table),
+        np.zeros_like(pool.members),
+        np.zeros_like(pool.sizes),
+        np.zeros_like(pool.costs),
+        np.zeros_like(pool.filled),
+    )
+    for group in chosen:
+        note(thinned, pool.members[group, : pool.sizes[group]], pool.costs[group])
+    return thinned
+
+
+@kernel
 def clear(pool: Pool) -> None:
     """Forget all groups."""
     pool.table[:] = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -12,9 +13,10 @@ import numpy as np
 from discreet.evolution.checks import floats, integers, whole, words
 from discreet.evolution.process import Search, State, inside, mapped, part
 from discreet.evolution.stops import Cycles
+from discreet.kernels.arrays import Floats
 from discreet.kernels.compiling import Kernels, second_process
 from discreet.kernels.memetic.crossover import cross
-from discreet.kernels.memetic.pool import clear, note, pooled
+from discreet.kernels.memetic.pool import clear, note, pooled, thin
 from discreet.kernels.memetic.unions import ROOM, anneal, room_for, slot_costs, slotted
 from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
@@ -25,8 +27,9 @@ from discreet.kernels.pricing.odd_cycles import odd_cycles, triangles
 from discreet.kernels.pricing.pricing import all_below, lower, price
 from discreet.kernels.random import below, seeded
 from discreet.kernels.space.lists import neighbour_lists
-from discreet.microdata.memetic.regions import REGION_RECORDS, recombine
+from discreet.microdata.memetic.regions import Recombined, recombine, region_records
 from discreet.microdata.method import Labels, Points, Run, kept_partition, renumber, split_large
+from discreet.microdata.set_partitioning.columns import columns_of, share_costs
 from discreet.microdata.set_partitioning.exact import Exact, ExactSearch
 
 # Most work of an epoch on an island, in pairs of records of a union: with a large k a step takes milliseconds.
@@ -43,8 +46,10 @@ IDLE_CYCLES_BEFORE_PROOF = 2
 # Cost and bound that differ by no more than this part of them prove the optimum.
 PROVEN_GAP = 1e-8
 # Groups to remember per record and island, as long as they have no more members than that in all (128 MB).
-GROUPS_PER_RECORD = 40
+GROUPS_PER_RECORD = 100
 MOST_MEMBERS = 16_000_000
+# A pool that is nearly full keeps one in so many of its groups.
+KEPT_PART = 3
 
 
 @dataclass(frozen=True)
@@ -73,10 +78,15 @@ class Island:
         self.rng = seeded(seed, number)
 
     def restart(self, labels: Labels) -> None:
-        """Begin anew from a partition; a pool that is nearly full is emptied."""
+        """Begin anew from a partition."""
         self.groups = slotted(labels, self.k)
-        if 10 * self.pool.filled[0] > 9 * len(self.pool.sizes):
-            clear(self.pool)
+
+    def make_room(self, duals: Floats) -> None:
+        """Where the pool is nearly full, keep the part of it that costs least beyond the duals of the records."""
+        room = len(self.pool.sizes)
+        if 10 * self.pool.filled[0] > 9 * room:
+            # A new pool: the old one may be part of a saved state.
+            self.pool = thin(self.pool, duals, room // KEPT_PART)
 
     def state(self) -> State:
         """Random state and pool at the beginning of a cycle: during it, groups are only added to the pool."""
@@ -125,6 +135,8 @@ class Islands(Search[Labels]):
         self._cost = _cost(points, self._best)
         self._islands = [Island(self._best, k, run.seed, i + 1, params.regions) for i in range(params.islands)]
         self._rng = seeded(run.seed, 0)
+        # What each record bears of the cost: at first its part of its group's, then by relaxations of regions.
+        self._duals = share_costs(columns_of(points, self._best), self._best)
         self._cycle, self._idle_cycles = 0, 0
         self._proof: ExactSearch | None = None
         self._proof_start = self._best
@@ -158,11 +170,13 @@ class Islands(Search[Labels]):
                 if place.epoch > 0:
                     yield
                 heat = self._params.heat * START_HEATS[self._cycle % len(START_HEATS)] * (1.0 - place.fraction) ** 2
+                for island in self._islands:
+                    island.make_room(self._duals)
                 mapped(partial(self._anneal, heat=heat), self._islands, self._threads)
-            self._inherit(island.groups.labels for island in self._islands)
-            for _ in range(self._region_epochs()):
+                self._inherit(island.groups.labels for island in self._islands)
+            for _ in range(self._region_rounds()):
                 yield
-                self._recombine_regions()
+                yield from self._recombine_regions()
             for _ in range(self._proof_epochs()):
                 yield
                 self._prove()
@@ -190,7 +204,7 @@ class Islands(Search[Labels]):
             self._anneal(island, heat=0.1)
         self._inherit(island.groups.labels for island in self._islands)
         if self._params.regions:
-            self._recombine_regions()
+            deque(self._recombine_regions(), maxlen=0)
         self.answer()
 
     def _state(self) -> State:
@@ -198,6 +212,7 @@ class Islands(Search[Labels]):
         state: State = {
             "best": self._best,
             "rng": self._rng.copy(),
+            "duals": self._duals.copy(),
             "cycle": self._cycle,
             "idle_cycles": self._idle_cycles,
         }
@@ -213,6 +228,7 @@ class Islands(Search[Labels]):
         self._best = kept_partition("best", kept["best"], n, self._k)
         self._cost = _cost(self._points, self._best)
         self._rng[:] = words("rng", kept["rng"], self._rng)
+        self._duals = floats("duals", kept["duals"], (n,)).copy()
         self._cycle, self._idle_cycles = (whole(name, kept[name], 0) for name in ("cycle", "idle_cycles"))
         self._proof = None
         if "proof_start" in kept:
@@ -236,18 +252,39 @@ class Islands(Search[Labels]):
             if won and cost < self._cost:
                 self._best, self._cost = child, cost
 
-    def _region_epochs(self) -> int:
-        """How many epochs recombine regions in this cycle: each record belongs to two regions on average."""
+    def _region_rounds(self) -> int:
+        """How often regions are recombined in this cycle: ever more, until each record is in two regions on average."""
         if not self._params.regions or self._cycle < FIRST_REGION_CYCLE:
             return 0
-        return -(-2 * len(self._points) // (REGION_RECORDS * len(self._islands)))
+        most = -(-2 * len(self._points) // (region_records(self._k) * len(self._islands)))
+        return min(most, self._cycle - FIRST_REGION_CYCLE + 1)
 
-    def _recombine_regions(self) -> None:
-        """Recombine as many regions as there are islands, each round a random record."""
+    def _recombine_regions(self) -> Iterator[None]:
+        """Recombine as many regions as there are islands, each round a random record, and let the outcome descend."""
         pools = [island.pool for island in self._islands]
-        centres = [below(self._rng, len(self._points)) for _ in self._islands]
-        best = self._best
-        self._inherit(mapped(lambda centre: recombine(self._points, best, pools, centre), centres, self._threads))
+        works = [
+            recombine(self._points, self._k, self._best, pools, self._duals, below(self._rng, len(self._points)))
+            for _ in self._islands
+        ]
+        found: list[Recombined | None] = [None] * len(works)
+
+        def advance(number: int) -> None:
+            found[number] = next(works[number])
+
+        while under_way := [number for number, outcome in enumerate(found) if outcome is None]:
+            mapped(advance, under_way, self._threads)
+            yield
+        outcomes = [outcome for outcome in found if outcome is not None]
+        for outcome in outcomes:
+            self._duals[outcome.records] = outcome.duals
+        self._inherit(mapped(self._descend, zip(self._islands, outcomes, strict=True), self._threads))
+
+    def _descend(self, pair: tuple[Island, Recombined]) -> Labels:
+        """Let a partition descend, with the random state and the pool of an island."""
+        island, outcome = pair
+        groups = slotted(outcome.labels, self._k)
+        anneal(self._points, self._k, self._near, 0.0, self._steps, False, groups, island.pool, island.rng)
+        return renumber(groups.labels)
 
     def _proof_epochs(self) -> int:
         """How many epochs of the exact search belong to this cycle."""

@@ -31,8 +31,8 @@ class Memetic(IslandParameters, Method):
 
     A few partitions, the islands, are annealed side by side: a step takes some 3 to 6 neighbouring groups, perturbs or
     rebuilds them, descends by moving and swapping records, and keeps the outcome by the rule of annealing, with a
-    temperature relative to the cost of the groups at hand. At the end of a cycle the best partition inherits from each
-    island whatever is better there (crossover by components, which needs no repair), and regions of it are put together
+    temperature relative to the cost of the groups at hand. The best partition inherits from each island whatever is
+    better there (crossover by components, which needs no repair). At the end of a cycle regions of it are put together
     anew, by set partitioning, from all groups the islands have formed. The next, longer cycle starts from there. Beside
     later cycles, where the records are few enough for k, the search of `exact` goes on: it may prove the optimum.
 

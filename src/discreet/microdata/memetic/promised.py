@@ -152,7 +152,7 @@ class PromisedSearch(Search[Labels]):
                     yield
                 now = heat * (1.0 - place.fraction) ** 2
                 mapped(partial(Chain.anneal, temperature=now, effort=EPOCH_STEPS), self._chains, self._run.threads)
-            self._adopt(self._inherit())
+                self._adopt(self._inherit())
             self._chains = []
             self._passes += 1
             self._idle = 0 if self._cost < before else self._idle + 1

@@ -1,34 +1,40 @@
 """Regions of a partition, recombined from all groups that a search has formed, by set partitioning.
 
 The linear relaxation, tightened by odd set inequalities, comes first; its duals tell for each group how much a
-partition that contains it costs at least. Then comes branch and bound over the groups that may be in a better one than
-the best known. Nothing here looks at a clock: the limit counts steps of the relaxation and nodes of the tree, so a run
-can be repeated exactly.
+partition that contains it costs at least. Where few groups may be in a better partition than the best known, branch and
+bound over them follows. Otherwise a dive does: group by group is taken, largest share in the relaxation first, and
+records may stay alone at a price, so that there always is a solution; in the end these join groups near them. Nothing
+here looks at a clock: the limits count steps of the relaxation and nodes of the tree, so a run can be repeated exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.kernels.memetic.pool import Pool, inside, region
 from discreet.kernels.partitions.groups import group_costs
 from discreet.microdata.method import Labels, Points, renumber
-from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, DualBound
-from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets
-from discreet.microdata.set_partitioning.relaxation import PricingResult, Relaxation
+from discreet.microdata.set_partitioning.branching import INTEGRALITY, NEARLY_WHOLE_SHARE, TOLERANCE, Cover, DualBound
+from discreet.microdata.set_partitioning.columns import Columns, Floats, Ints, OddSets, columns_of, labels_of
+from discreet.microdata.set_partitioning.relaxation import PricingResult, Relaxation, RestrictedMaster
 
-# Most records and known groups of a region: their set partitioning takes some 10 to 100 ms.
-REGION_RECORDS = 200
-MOST_KNOWN_GROUPS = 1_000
-# A region that has more of them is drawn so much smaller, until it has not.
-SHRINKING = 0.7
-# Work of the solver on one region (see `best_cover`).
-SOLVER_WORK = 10
+# Most records of a region, these times k, and its fewest groups (see `region_records`): its relaxation and dive take 1
+# to 5 s, in pieces of 0.1 s.
+REGION_RECORDS, REGION_WORK, FEWEST_GROUPS = 600, 3_000, 10
+# Known groups that take part: those of lowest reduced cost of each record, by duals known before; and those of a dive.
+KNOWN_GROUPS_PER_RECORD = 300
+DIVE_GROUPS_PER_RECORD = 40
+# Pieces of work on the relaxation; and if no more than so many groups may be in a better partition, so many nodes of
+# branch and bound.
+RELAXATION_PIECES = 100
+FEW_GROUPS, NODES = 500, 10
+# What a record alone costs in a dive: so many times its dual, which counts as this part of the mean dual at least.
+ALONE, LEAST_DUAL = 2.0, 0.2
 # A region that costs less has nothing left to gain, and its costs hardly have digits.
 NEGLIGIBLE_COST = 1e-290
 # The relaxation starts with so many groups of each record; in each round a record adds so many at most.
@@ -36,133 +42,150 @@ START_GROUPS_PER_RECORD = 10
 PRICED_GROUPS_PER_RECORD = 3
 
 
-def recombine(points: Points, labels: Labels, pools: Sequence[Pool], centre: int) -> Labels:
-    """Put the groups round a record together anew, as well as the groups in the pools allow; never worse.
+class Recombined(NamedTuple):
+    """A partition, in a region of which the groups are put together anew, and the duals of the region's records."""
+
+    labels: Labels
+    records: Labels
+    duals: Floats
+
+
+def region_records(k: int) -> int:
+    """Records of a region: fewer for larger groups, of which there are more to choose from."""
+    return min(REGION_RECORDS, max(REGION_WORK // k, FEWEST_GROUPS * k))
+
+
+def recombine(
+    points: Points, k: int, labels: Labels, pools: Sequence[Pool], duals: Floats, centre: int
+) -> Iterator[Recombined | None]:
+    """Put the groups round a record together anew, from groups in the pools; the outcome may be worse here and there.
+
+    The outcome comes last; before it, None wherever the work can be interrupted.
 
     Parameters
     ----------
     points : array of shape (n, d)
         The records.
+    k : int
+        Least size of a group; the largest is 2k−1.
     labels : array of n ints
         The partition, labels 0 to g−1.
     pools : sequence of Pool
-        Groups to choose from.
+        Groups to choose from. They are read before the first interruption only.
+    duals : array of n floats
+        What each record may bear of the cost, as far as it is known.
     centre : int
         The record in the middle of the region.
     """
-    reach = REGION_RECORDS
-    while True:
-        position = _positions(points, labels, centre, reach)
-        known = [inside(pool.members[: pool.filled[0]], pool.sizes[: pool.filled[0]], position) for pool in pools]
-        if sum(map(len, known)) <= MOST_KNOWN_GROUPS:
-            break
-        reach = int(SHRINKING * reach)
-    records = np.flatnonzero(position >= 0)
-    own = renumber(labels[records])
-    members = [np.argsort(own, kind="stable")]
-    sizes = [np.bincount(own)]
-    for pool, chosen in zip(pools, known, strict=True):
-        within = pool.members[chosen]
-        members.append(position[within[np.arange(within.shape[1]) < pool.sizes[chosen][:, None]]])
-        sizes.append(pool.sizes[chosen])
-    flat = np.concatenate(members)
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    costs = group_costs(points[records], flat, starts)
-    if costs[: len(sizes[0])].sum() < NEGLIGIBLE_COST:
-        return labels
-    selection = best_cover(flat, starts, costs, len(records), incumbent=np.arange(len(sizes[0])), work=SOLVER_WORK)
-    new = labels.copy()
-    for number, group in enumerate(selection.indices):
-        new[records[flat[starts[group] : starts[group + 1]]]] = len(labels) + number
-    return renumber(new)
-
-
-def _positions(points: Points, labels: Labels, centre: int, reach: int) -> Labels:
-    """The number of each record within the region of so many records round a centre; -1 outside."""
-    records = np.flatnonzero(np.isin(labels, region(points, labels, points[centre], reach)))
-    position = np.full(len(labels), -1)
-    position[records] = np.arange(len(records))
-    return position
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """Groups that partition the records.
-
-    Parameters
-    ----------
-    indices : array of int
-        The chosen groups, ascending.
-    cost : float
-        Their total cost.
-    bound : float
-        No partition made of the given groups costs less.
-    proven : bool
-        Whether cost and bound meet (up to one part in 10⁹).
-    """
-
-    indices: Ints
-    cost: float
-    bound: float
-    proven: bool
-
-
-def best_cover(
-    members: NDArray[Any],
-    starts: NDArray[Any],
-    costs: NDArray[Any],
-    n: int,
-    *,
-    incumbent: NDArray[Any],
-    work: int = 300,
-) -> Selection:
-    """Choose groups that partition all records at the least total cost.
-
-    Parameters
-    ----------
-    members, starts, costs : arrays
-        The groups as in `Columns`; costs are not negative, no group has a record twice.
-    n : int
-        Number of records.
-    incumbent : array of int
-        Groups that are a partition; the answer is never worse.
-    work : int
-        Steps at most: with 1,000 records 20 to 300 ms each.
-
-    Returns
-    -------
-    Selection
-        The best found within the work, with a lower bound.
-    """
-    best = np.sort(np.asarray(incumbent, np.int64))
-    total = float(np.asarray(costs, np.float64)[best].sum())
-    if total <= 0:
-        return Selection(best, total, total, True)
+    records = np.flatnonzero(np.isin(labels, region(points, labels, points[centre], region_records(k))))
+    own = columns_of(points[records], renumber(labels[records]))
+    total = float(own.costs.sum())
+    if total < NEGLIGIBLE_COST:
+        yield Recombined(labels, records, duals[records])
+        return
+    columns = own.join(_known(points, pools, records, duals))
     # A power of two scales without rounding; the tolerances of the linear program want costs of about 1 per record.
-    scale = 2.0 ** round(np.log2(n / total))
-    columns = Columns(np.asarray(members, np.int64), np.asarray(starts, np.int64), np.asarray(costs) * scale)
-    relaxation = _relaxation(columns, n, best)
-    steps = 0
-    while not relaxation.finished and steps < work:
-        relaxation.advance(total * scale)
-        steps += 1
-    weights = relaxation.inner_weights
-    reduced = columns.reduced_costs(relaxation.inner_duals) + relaxation.sets.weigh(columns, weights, n)
-    binding = relaxation.sets.take(np.flatnonzero(weights > 0))
-    cover = Cover(columns, n, DualBound(relaxation.bound, reduced, binding), best)
-    while not cover.finished and steps < work:
-        cover.advance()
-        steps += 1
-    return Selection(cover.best, cover.cost / scale, min(cover.bound, cover.cost) / scale, cover.finished)
+    scale = 2.0 ** round(np.log2(len(records) / total))
+    columns = Columns(columns.members, columns.starts, columns.costs * scale)
+    yield None
+    incumbent = np.arange(len(own))
+    relaxation = _relaxation(columns, duals[records] * scale, incumbent)
+    for _ in islice(relaxation.steps(total * scale), RELAXATION_PIECES):
+        yield None
+    dual_bound = _dual_bound(relaxation, columns)
+    chosen = labels.copy()
+    if (dual_bound.reduced <= total * scale - dual_bound.bound).sum() <= FEW_GROUPS:
+        cover = Cover(columns, len(records), dual_bound, incumbent)
+        for _ in range(NODES):
+            if cover.finished:
+                break
+            yield None
+            cover.advance()
+        chosen[records] = len(labels) + labels_of(columns, cover.best, len(records))
+    else:
+        found = yield from _dive(columns, dual_bound, relaxation.inner_duals)
+        if _join(points[records], k, found):
+            chosen[records] = len(labels) + found
+    yield Recombined(renumber(chosen), records, relaxation.inner_duals / scale)
 
 
-def _relaxation(columns: Columns, n: int, incumbent: Ints) -> Relaxation:
-    """The relaxation at its start: the incumbent, whose groups share out their costs as duals, and what is cheap."""
-    groups = columns.take(incumbent)
-    duals = np.zeros(n)
-    duals[groups.members] = np.repeat(groups.costs / groups.sizes, groups.sizes)
-    first = columns.best_per_record(columns.reduced_costs(duals), n, START_GROUPS_PER_RECORD)
+def _known(points: Points, pools: Sequence[Pool], records: Labels, duals: Floats) -> Columns:
+    """The groups in the pools that lie within a region, each once: the best of each record by its reduced cost."""
+    position = np.full(len(points), -1)
+    position[records] = np.arange(len(records))
+    members, sizes = [], []
+    for pool in pools:
+        filled = int(pool.filled[0])
+        chosen = inside(pool.members[:filled], pool.sizes[:filled], position)
+        within = pool.members[chosen]
+        members.append(within[np.arange(within.shape[1]) < pool.sizes[chosen][:, None]])
+        sizes.append(pool.sizes[chosen])
+    flat, lengths = np.concatenate(members), np.concatenate(sizes)
+    if not len(lengths):
+        return Columns(flat, np.zeros(1, np.int64), np.zeros(0))
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    # All pools know a record by the same random word.
+    keys = np.bitwise_xor.reduceat(pools[0].words[flat], starts[:-1])
+    every = Columns(flat, starts, np.zeros(len(lengths))).take(np.sort(np.unique(keys, return_index=True)[1]))
+    columns = Columns(position[every.members], every.starts, group_costs(points, every.members, every.starts))
+    return columns.take(
+        columns.best_per_record(columns.reduced_costs(duals[records]), len(records), KNOWN_GROUPS_PER_RECORD)
+    )
+
+
+def _dive(columns: Columns, dual_bound: DualBound, duals: Floats) -> Generator[None, None, Labels]:
+    """Take groups, largest share first, until all records are in one or alone: the group of each, -1 where alone."""
+    n = len(duals)
+    groups = columns.take(columns.best_per_record(dual_bound.reduced, n, DIVE_GROUPS_PER_RECORD))
+    alone = Columns(np.arange(n), np.arange(n + 1), ALONE * np.maximum(duals, LEAST_DUAL * duals.mean()))
+    every = groups.join(alone)
+    by_record = np.split(
+        every.owners[np.argsort(every.members, kind="stable")],
+        np.cumsum(np.bincount(every.members, minlength=n))[:-1],
+    )
+    master = RestrictedMaster(every, dual_bound.sets, n)
+    taken, barred = np.zeros(len(groups), bool), np.zeros(len(every), bool)
+    while True:
+        value = yield from master.solving()
+        shares = np.where(taken, 0.0, master.values[: len(groups)])
+        if not np.isfinite(value) or shares.max(initial=0.0) <= INTEGRALITY:
+            break
+        chosen = np.flatnonzero(shares >= min(NEARLY_WHOLE_SHARE, shares.max()))
+        chosen = chosen if shares[chosen[0]] >= NEARLY_WHOLE_SHARE else chosen[:1]
+        taken[chosen] = True
+        rivals = np.unique(np.concatenate([by_record[record] for record in groups.take(chosen).members]))
+        rivals = np.setdiff1d(rivals[~barred[rivals]], chosen)
+        master.bar(rivals)
+        barred[rivals] = True
+        yield
+    return labels_of(groups, np.flatnonzero(taken), n)
+
+
+def _join(points: Points, k: int, labels: Labels) -> bool:
+    """Let records without a group join the one where they cost least, in place; tell whether all could."""
+    for record in np.flatnonzero(labels < 0):
+        sizes = np.bincount(labels[labels >= 0])
+        open_ = np.flatnonzero(sizes < 2 * k - 1)
+        if not len(open_):
+            return False
+        sums = np.zeros((len(sizes), points.shape[1]))
+        np.add.at(sums, labels[labels >= 0], points[labels >= 0])
+        apart = ((points[record] - sums[open_] / sizes[open_, None]) ** 2).sum(axis=1)
+        labels[record] = open_[np.argmin(apart * sizes[open_] / (sizes[open_] + 1))]
+    return True
+
+
+def _relaxation(columns: Columns, duals: Floats, incumbent: Ints) -> Relaxation:
+    """The relaxation at its start: the incumbent, and what is cheap by the duals."""
+    first = columns.best_per_record(columns.reduced_costs(duals), len(duals), START_GROUPS_PER_RECORD)
     return Relaxation(columns.take(np.union1d(first, incumbent)), duals, ListPricer(columns))
+
+
+def _dual_bound(relaxation: Relaxation, columns: Columns) -> DualBound:
+    """What a relaxation tells of each group."""
+    weights, n = relaxation.inner_weights, len(relaxation.duals)
+    reduced = columns.reduced_costs(relaxation.inner_duals) + relaxation.sets.weigh(columns, weights, n)
+    return DualBound(relaxation.bound, reduced, relaxation.sets.take(np.flatnonzero(weights > 0)))
 
 
 @dataclass(frozen=True, eq=False)

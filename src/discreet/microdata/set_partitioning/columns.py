@@ -115,10 +115,10 @@ def share_costs(columns: Columns, labels: Ints) -> Floats:
     return share
 
 
-def labels_of(columns: Columns, chosen: Ints) -> Ints:
-    """The partition that the chosen groups make."""
+def labels_of(columns: Columns, chosen: Ints, n: int) -> Ints:
+    """The partition that the chosen groups make; records in none of them have -1."""
     groups = columns.take(chosen)
-    labels = np.empty(len(groups.members), np.int64)
+    labels = np.full(n, -1)
     labels[groups.members] = groups.owners
     return labels
 

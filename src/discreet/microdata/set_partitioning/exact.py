@@ -186,7 +186,7 @@ class ExactSearch(Search[Ints]):
         cover.advance()
         self._nodes += 1
         if cover.cost < before:
-            self.offer(labels_of(self._cover.columns, cover.best))
+            self.offer(labels_of(self._cover.columns, cover.best, len(self._points)))
         if self._listed:
             self._raise(cover.bound)
         elif cover.cost < before:
