@@ -3,7 +3,7 @@
 Combinations are counted piece by piece; the counts are divided by a hash of the combination into partitions, so that
 all counts of one meet in the same partition, where the combinations themselves are compared. Where more than k is
 promised the records are divided so, and each partition is checked as a release of its own. Households are brought
-together first, and then divided by what all of their members look like.
+together first, and then divided by what all of their members look like. Persons are found by original and row map.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from discreet.data.files.parts import Piece, cut, estimate_records, find_parts, 
 from discreet.data.files.source import Dialect
 from discreet.errors import InputError, PromiseNotKept
 from discreet.executors import Pool
-from discreet.verification.confidential import Closeness
+from discreet.verification.confidential import RECORD, Closeness
 from discreet.verification.distributions import add_counts, count_values
 from discreet.verification.promise import GroupCheck, Promise, Verification, check
 
 MANIFEST = "release.json"
 # Rows that a partition holds, about: some hundred megabytes.
 PARTITION_ROWS = 4_000_000
-_RECORDS, _LOOK = "records", "look"
+_RECORDS, _LOOK, _PERSON, _VOTES = "records", "look", "person", "votes"
 
 
 def read_manifest(folder: Path) -> Mapping[str, Any]:
@@ -71,6 +71,7 @@ def verify_folder(
     promise: Promise,
     output: Mapping[str, Any] | None = None,
     *,
+    origin: tuple[str | Path, str | Path] | None = None,
     room: Path | None = None,
     pool: Pool | None = None,
 ) -> Verification:
@@ -84,6 +85,8 @@ def verify_folder(
         What it promises.
     output : mapping, optional
         What its record says of the files.
+    origin : tuple of paths, optional
+        The original, which has the column of persons, and the row map: files or folders of parts.
     room : Path, optional
         A folder for what does not fit into memory, which all workers see; by default the system's for temporary files.
     pool : Pool, optional
@@ -92,21 +95,58 @@ def verify_folder(
     pool = pool or Pool(None, 1)
     changed = check_parts(folder, output, pool) if output and folder.is_dir() else []
     seen = promise
-    if promise.person is not None:
+    if promise.person is not None and origin is None:
         # Whose a record is stands in no part: how many different values there are can be seen, but not who has votes.
         seen = replace(promise, person=None, t=(), l=tuple(said for said in promise.l if not said.entropy))
     with ExitStack() as stack:
         stack.callback(_load.cache_clear)
         scratch = stack.enter_context(tempfile.TemporaryDirectory(dir=room))
         _state(Path(scratch), folder, seen, output)
+        if seen.person is not None and origin is not None:
+            _trace_persons(scratch, folder, seen.person, *origin, pool)
         found, records = [], 0
         for group in range(len(promise.groups)):
             records, checked = _recount(scratch, group, pool)
             found.append(checked)
     if output and output.get("parts") and output.get("records") != records:
         raise PromiseNotKept(f"{folder.name} has {records:,} records, and its record says {output.get('records'):,}")
-    persons = None if promise.person is None else False
+    persons = None if promise.person is None else origin is not None
     return Verification(promise, records, tuple(found), tuple(changed), persons)
+
+
+def _trace_persons(scratch: str, folder: Path, person: str, original: Any, row_map: Any, pool: Pool) -> None:
+    """Find by the original and the row map whose each row is and its vote, and keep both for each piece."""
+    plan = _load(scratch)
+    whose = _read_columns(original, [person], plan.scratch).to_series()
+    if whose.null_count():
+        raise InputError(f"{original}: column '{person}' does not say whose {whose.null_count():,} records are")
+    codes = whose.rank("dense").to_numpy().astype(np.int64)
+    votes = 1.0 / np.bincount(codes)[codes]
+    link = _read_columns(row_map, ["release_row", "input_record"], plan.scratch).cast(pl.Int64, strict=False)
+    sizes = pool.run(count_piece, [(scratch, piece) for piece in range(len(plan.pieces))])
+    whole = np.arange(1, len(codes) + 1)
+    if sum(sizes) != len(codes) or any(not np.array_equal(np.sort(one), whole) for one in link.get_columns()):
+        raise InputError(
+            f"{row_map}: it does not link the {len(codes):,} records of {original} to the {sum(sizes):,} rows of "
+            f"{folder.name}, each once; it is of another release"
+        )
+    records = link.sort("release_row")["input_record"].to_numpy() - 1
+    for piece, rows in enumerate(np.split(records, np.cumsum(sizes)[:-1])):
+        traced = pl.DataFrame({_PERSON: codes[rows], _VOTES: votes[rows]})
+        traced.write_ipc(plan.scratch / f"persons-{piece:05}.arrow")
+
+
+def _read_columns(data: str | Path, names: Sequence[str], scratch: Path) -> pl.DataFrame:
+    """Some columns of a file or of many, in the order of the files."""
+    paths, format_name = find_parts(data)
+    head = read_head(paths[0], format_name, scratch)
+    absent = [name for name in names if name not in head.frame.columns]
+    if absent:
+        raise InputError(f"{data}: there is no column '{absent[0]}'")
+    pieces = cut(paths, format_name)
+    return pl.concat(
+        batch for piece in pieces for batch in read_piece(piece, format_name, names, head.frame.schema, head.dialect)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +164,11 @@ class _Recount:
     @property
     def decimal(self) -> str:
         return self.dialect.decimal if self.dialect else "."
+
+    @property
+    def counts_alone(self) -> bool:
+        """Whether nothing but the records of each combination is counted."""
+        return not self.promise.held and self.promise.unit == RECORD
 
     def names(self, group: int) -> list[str]:
         """The columns whose combinations are counted."""
@@ -204,6 +249,13 @@ def _recount(scratch: str, group: int, pool: Pool) -> tuple[int, GroupCheck]:
     return records, whole
 
 
+def count_piece(scratch: str, number: int) -> int:
+    """How many rows a piece of the release has."""
+    plan = _load(scratch)
+    first = list(plan.schema)[:1]
+    return sum(batch.height for batch in read_piece(plan.pieces[number], plan.format, first, plan.schema, plan.dialect))
+
+
 def divide_piece(scratch: str, group: int, number: int) -> None:
     """Read one piece of the release, and divide its counts or its records among the partitions."""
     plan = _load(scratch)
@@ -213,7 +265,7 @@ def divide_piece(scratch: str, group: int, number: int) -> None:
     for batch in read_piece(plan.pieces[number], plan.format, [*names, *plan.extra()], plan.schema, plan.dialect):
         batch.columns = [str(place) for place in range(batch.width)]
         frame = batch.with_columns(_bits(batch[key]) for key in keys)
-        if not promise.held and promise.household is None:
+        if plan.counts_alone:
             frame = frame.lazy().group_by(keys).len(_RECORDS).collect()
         frames.append(frame)
     if not frames:
@@ -222,7 +274,11 @@ def divide_piece(scratch: str, group: int, number: int) -> None:
     if promise.household is not None:
         _divide(plan, rows, [str(rows.width - 1)], f"rows-{group}-{number:05}")
         return
-    _count_values(plan, rows, f"rows-{group}-{number:05}", group, None)
+    votes = None
+    if promise.person is not None:
+        traced = pl.read_ipc(plan.scratch / f"persons-{number:05}.arrow")
+        rows, votes = pl.concat([rows, traced], how="horizontal"), traced[_VOTES].to_numpy()
+    _count_values(plan, rows, f"rows-{group}-{number:05}", group, votes)
     _divide(plan, rows, keys, f"rows-{group}-{number:05}")
 
 
@@ -254,18 +310,21 @@ def check_partition(scratch: str, group: int, partition: int, stage: str) -> tup
     if rows is None:
         return None
     promise, names = plan.promise, plan.names(group)
-    if not promise.held and promise.household is None:
+    if plan.counts_alone:
         keys = [str(place) for place in range(len(names))]
         sizes = rows.group_by(keys).agg(pl.col(_RECORDS).sum())[_RECORDS]
         rare = sizes.filter(sizes < promise.k)
         least = int(sizes.min())  # type: ignore[arg-type]
         return int(sizes.sum()), GroupCheck(tuple(names), len(sizes), least, len(rare), int(rare.sum()))
-    frame = rows.drop(_LOOK, strict=False)
+    frame = rows.drop(_LOOK, _PERSON, _VOTES, strict=False)
     frame = frame.rename(dict(zip(frame.columns, [*names, *plan.extra()], strict=True)))
     own = replace(promise, groups=(promise.groups[group],))
     columns = [said.column for said in promise.t]
     known = {column: pl.read_ipc(plan.scratch / f"whole-{place}.arrow") for place, column in enumerate(columns)}
-    return frame.height, check(frame, own, decimal=plan.decimal, whole=known).checks[0]
+    traced = promise.person is not None
+    persons, votes = (rows[_PERSON], rows[_VOTES].to_numpy()) if traced else (None, None)
+    found = check(frame, own, persons=persons, votes=votes, decimal=plan.decimal, whole=known)
+    return frame.height, found.checks[0]
 
 
 def _count_values(plan: _Recount, rows: pl.DataFrame, name: str, group: int, votes: Any) -> None:

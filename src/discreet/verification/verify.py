@@ -145,8 +145,8 @@ def verify(
     if promise is not None and any(one is not None for one in kinds.values()):
         raise InputError("a promise says of what type its columns are; leave out numeric, nominal, ordinal and date")
     if isinstance(release, str | Path) and (Path(release).is_dir() or exceeds(Path(release), memory)):
-        if original is not None or row_map is not None:
-            raise InputError("of a release in parts persons cannot be counted again; leave out original and row_map")
+        if (original is None) != (row_map is None):
+            raise InputError("persons are found by the original and the row map together; name both")
         if previous_release is not None:
             raise InputError("a release in parts cannot be compared with an earlier one; leave out previous_release")
         if any(one is not None for one in kinds.values()):
@@ -154,7 +154,8 @@ def verify(
                 "of a release in parts types are those of its promise; leave out numeric, nominal and so on"
             )
         where = {"workers": workers, "cluster": cluster, "executor": executor}
-        return _verify_parts(Path(release), promise, quasi, k, by, grouping, further, where)
+        origin = None if original is None else (original, row_map)
+        return _verify_parts(Path(release), promise, quasi, k, by, grouping, further, where, origin)
     if any(one is not None for one in (workers, cluster, executor)):
         raise InputError("workers and clusters recount a folder, or a file larger than memory; leave them out")
     promised, output = _promise(promise, quasi, k, by, grouping, further)
@@ -182,6 +183,7 @@ def _verify_parts(
     grouping: Any,
     further: Mapping[str, Any],
     where: Mapping[str, Any],
+    origin: tuple[Any, Any] | None,
 ) -> Verification:
     """Recount a release that is a folder, by its own record if nothing else is said; or a file larger than memory."""
     from tempfile import TemporaryDirectory
@@ -195,6 +197,11 @@ def _verify_parts(
     promised, output = _promise(promise, quasi, k, by, grouping, further)
     if promise is None and promised.held:
         raise InputError("of a release in parts l can be verified by its promise only, which says how values are read")
+    if origin is not None:
+        if promised.person is None:
+            raise InputError("the promise does not speak of persons; leave out the original and the row map")
+        if not all(isinstance(one, str | Path) for one in origin):
+            raise InputError("of a release in parts the original and the row map are named by their files or folders")
     # Workers of a cluster see the folder, and so what stands beside it.
     is_here = where["cluster"] is None and where["executor"] is None
     with (
@@ -206,7 +213,7 @@ def _verify_parts(
             shared=Path(room),
         ) as pool,
     ):
-        return verify_folder(release, promised, output, room=Path(room), pool=pool)
+        return verify_folder(release, promised, output, origin=origin, room=Path(room), pool=pool)
 
 
 def _compare(dataset: Dataset, promise: Promise, previous_release: Any) -> str:

@@ -132,6 +132,21 @@ def test_persons_have_one_vote_wherever_their_records_are(
     assert discreet.verify(
         whole, quasi=["age", "income", "town"], k=3, person="who", l=diverse or None, t=how["t"] or None
     )
+    # So does the recount of the parts, by the original and the row map; not with somebody else's records.
+    origin: dict[str, Any] = {"original": folder / "in", "row_map": folder / "rows"}
+    recount = discreet.verify(folder / "out", **origin)
+    alone = discreet.verify(read_parts(folder / "out"), promise=folder / "out" / "release.json")
+    assert recount
+    assert isinstance(recount, Verification)
+    assert (recount.persons, alone.persons) == (True, False)
+    assert recount.checks[0].smallest >= 3
+    write_parts(frame.with_columns(who=pl.lit(1)), folder / "one person")
+    assert not discreet.verify(folder / "out", **origin | {"original": folder / "one person"})
+    write_parts(frame.head(100), folder / "fewer")
+    with pytest.raises(InputError, match="each once; it is of another release"):
+        discreet.verify(folder / "out", **origin | {"original": folder / "fewer"})
+    with pytest.raises(InputError, match="name both"):
+        discreet.verify(folder / "out", original=folder / "in")
 
 
 @pytest.mark.parametrize("unit", [{}, {"household": "house"}])
