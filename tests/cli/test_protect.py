@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import polars as pl
+import pytest
 
 from canary import CANARY, Command
 from discreet.release.evidence import schema
@@ -179,6 +180,16 @@ def test_an_option_given_again_adds_to_what_was_given(command: Command, survey: 
     columns = json.loads(result.out)["parameters"]["columns"]
     assert [columns[name]["weight"] for name in ("age", "income")] == [2, 3]
     assert [columns[name]["digits"] for name in ("age", "income")] == [0, 1]
+
+
+def test_options_are_read_where_pydantic_is_loaded(command: Command, survey: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pydantic")  # by the web app, or by whoever calls; cyclopts then checks types by it
+    groups = tmp_path / "groups.toml"
+    groups.write_text('groups = [["age"], ["income"]]\n')
+    roles = ["--quasi", "age,income", "--ignore", "rest", "--weight", "age=2", "--na", "999"]
+    for said in (groups, "age;income"):
+        made = command("protect", survey, "-o", tmp_path / "out.csv", "--k", 5, *roles, "--grouping", said, "--force")
+        assert made.status == 0, made.err
 
 
 def test_text_of_a_csv_gets_types_in_a_format_that_has_them(command: Command, survey: Path, tmp_path: Path) -> None:

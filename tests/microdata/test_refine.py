@@ -177,7 +177,11 @@ MADE = released(FRAME, any_partition(90, 3, 1))
         (MADE.drop("id"), {"key": "id"}, "the release: there is no column 'id' to be the key"),
         (MADE.with_columns(id=pl.lit(3)), {"key": "id"}, "the release: the key 'id' is not unique"),
         (MADE, {"key": "d"}, "the original: the key 'd' is not unique"),
-        (MADE.with_columns(pl.col("id") + 1), {"key": "id"}, "1 records of the original are not there by the key 'id'"),
+        (
+            MADE.with_columns(pl.col("id") + 1),
+            {"key": "id"},
+            "1 row of it has no record in the original by",
+        ),
         (MADE, {"key": "id", "row_map": pl.DataFrame({"x": [1]})}, "either a key or a row map, not both"),
         (MADE, {"row_map": pl.DataFrame({"x": [1]})}, "not a row map"),
         (MADE, {"method": "mdav"}, "the method mdav does not start from given groups"),

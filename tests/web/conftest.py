@@ -115,9 +115,9 @@ def launch(path: Path | str, *more: str) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(chromium: Path) -> Iterator[Browser]:
-    """A real browser for all tests; each has its own pages and cookies."""
+    """A real browser for the tests of a module, since its event loop is in the way of others; each has its cookies."""
     with launch(chromium) as browser:
         yield browser
 
@@ -133,7 +133,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory, chromium: Path) -> Iterator[tuple[App, Page]]:
+def opened(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[tuple[App, Page]]:
     """The app on a folder with a survey, as a file and in a database, opened once for the tests of a module."""
     folder = tmp_path_factory.mktemp("work")
     make("survey", folder, n=400)
@@ -142,11 +142,11 @@ def opened(tmp_path_factory: pytest.TempPathFactory, chromium: Path) -> Iterator
         database.execute(f"CREATE TABLE people ({', '.join(rows[0])})")
         database.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(rows[0]))})", rows[1:])
     app = App(folder)
-    with launch(chromium) as browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(60_000)
-        page.goto(app.link)
-        yield app, page
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(60_000)
+    page.goto(app.link)
+    yield app, page
+    page.close()
     if app.process.poll() is None:
         app.end()
     end_jobs(folder)

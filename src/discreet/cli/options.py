@@ -118,18 +118,20 @@ if TYPE_CHECKING:
     Pair = tuple[int, float] | None
     Groups = Path | list[list[str]] | None
 else:
-    # Declared as lists, since only then all occurrences of an option reach its reader, which makes one mapping of them.
-    Orders = Annotated[list[Any] | None, option(_read_orders, "COLUMN=ORDER")]
-    Dates = Annotated[list[Any] | None, option(_read_dates, "COLUMN=FORM")]
-    Words = Annotated[list[Any] | None, option(_read_words, "WORDS")]
-    Weights = Annotated[list[Any] | None, option(_read_pairs(float, "column=number"), "COLUMN=NUMBER")]
-    Aggregates = Annotated[list[Any] | None, option(_read_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
-    Digits = Annotated[list[Any] | None, option(_read_pairs(int, "column=digits"), "COLUMN=DIGITS")]
-    Coarsenings = Annotated[list[Any] | None, option(_read_pairs(str, "column=how"), "COLUMN=HOW")]
-    Limits = Annotated[list[Any] | None, option(_read_pairs(str, "column=number"), "COLUMN=NUMBER")]
-    Params = Annotated[list[Any] | None, option(_read_pairs(str, "parameter=value"), "NAME=VALUE")]
+    # Declared as lists first, since only then all occurrences of an option reach its reader, which makes one mapping of
+    # them; and as what a reader makes, since cyclopts holds the result against the type where pydantic is loaded.
+    Many = list[Any] | dict[Any, Any] | Path | None
+    Orders = Annotated[Many, option(_read_orders, "COLUMN=ORDER")]
+    Dates = Annotated[Many, option(_read_dates, "COLUMN=FORM")]
+    Words = Annotated[Many, option(_read_words, "WORDS")]
+    Weights = Annotated[Many, option(_read_pairs(float, "column=number"), "COLUMN=NUMBER")]
+    Aggregates = Annotated[Many, option(_read_pairs(str, "column=mean, median or mode"), "COLUMN=HOW")]
+    Digits = Annotated[Many, option(_read_pairs(int, "column=digits"), "COLUMN=DIGITS")]
+    Coarsenings = Annotated[Many, option(_read_pairs(str, "column=how"), "COLUMN=HOW")]
+    Limits = Annotated[Many, option(_read_pairs(str, "column=number"), "COLUMN=NUMBER")]
+    Params = Annotated[Many, option(_read_pairs(str, "parameter=value"), "NAME=VALUE")]
     Pair = Annotated[Any, option(_read_pair, "N,K")]
-    Groups = Annotated[list[Any] | None, option(_read_groups, "GROUPS")]
+    Groups = Annotated[Many, option(_read_groups, "GROUPS")]
 
 
 def write_options(options: Mapping[str, Any]) -> list[str]:
