@@ -138,6 +138,7 @@ def test_persons_have_one_vote_wherever_their_records_are(
     alone = discreet.verify(read_parts(folder / "out"), promise=folder / "out" / "release.json")
     assert recount
     assert isinstance(recount, Verification)
+    assert isinstance(alone, Verification)
     assert (recount.persons, alone.persons) == (True, False)
     assert recount.checks[0].smallest >= 3
     write_parts(frame.with_columns(who=pl.lit(1)), folder / "one person")
