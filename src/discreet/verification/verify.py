@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
 
 from discreet.columns import KindKeywords, PromiseKeywords, as_names, read_kinds, sort_keywords, takes
-from discreet.errors import InputError
+from discreet.errors import InputError, whole
 from discreet.verification.confidential import Scale, parse_l, parse_t
 from discreet.verification.promise import Promise, Verification, check
 
@@ -186,9 +187,6 @@ def _verify_parts(
     origin: tuple[Any, Any] | None,
 ) -> Verification:
     """Recount a release that is a folder, by its own record if nothing else is said; or a file larger than memory."""
-    from tempfile import TemporaryDirectory
-
-    from discreet.errors import whole
     from discreet.executors import open_pool
     from discreet.verification.folder import read_manifest, verify_folder
 
