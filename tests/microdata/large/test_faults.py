@@ -82,10 +82,8 @@ def test_ended_at_every_write_it_goes_on_to_the_same_bytes(
     assert read_bytes(tmp_path / "out") == whole[1]
 
 
-@pytest.mark.parametrize("step", ["look-", "chunk-", "block-", "part-", "release/part", "request", "borders"])
-def test_a_full_disk_is_told_and_nothing_is_published(
-    tmp_path: Path, whole: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def fill_disk(patched: pytest.MonkeyPatch, step: str) -> None:
+    """Let the disk be full as soon as a file of a step was written."""
     place = work.Work.place
 
     def fail(self: work.Work, name: str, fill: Callable[[Path], None]) -> None:
@@ -95,8 +93,15 @@ def test_a_full_disk_is_told_and_nothing_is_published(
 
         place(self, name, refuse if name.startswith(step) else fill)
 
+    patched.setattr(work.Work, "place", fail)
+
+
+@pytest.mark.parametrize("step", ["look-", "chunk-", "block-", "part-", "release/part", "request", "borders"])
+def test_a_full_disk_is_told_and_nothing_is_published(
+    tmp_path: Path, whole: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(work.Work, "place", fail)
+        fill_disk(patched, step)
         with pytest.raises(DiscreetError, match="the disk is full") as told:
             discreet.protect_large(whole[0], tmp_path / "out", **HOW)
     assert CANARY not in str(told.value)
@@ -239,17 +244,8 @@ def test_damage_on_the_way_of_households_is_noticed(
 def test_a_full_disk_on_the_way_of_households(
     tmp_path: Path, homes: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    place = work.Work.place
-
-    def fail(self: work.Work, name: str, fill: Callable[[Path], None]) -> None:
-        def refuse(path: Path) -> None:
-            fill(path)
-            raise OSError(28, "no space", CANARY)
-
-        place(self, name, refuse if name.startswith(step) else fill)
-
     with monkeypatch.context() as patched:
-        patched.setattr(work.Work, "place", fail)
+        fill_disk(patched, step)
         with pytest.raises(DiscreetError, match="the disk is full"):
             discreet.protect_large(homes[0], tmp_path / "out", **HOW | HOMES)
     assert not (tmp_path / "out").exists()
