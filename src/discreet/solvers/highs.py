@@ -196,6 +196,11 @@ class LinearProgram:
         return float(self._highs.getInfo().objective_function_value)
 
     @property
+    def iterations(self) -> int:
+        """Iterations of the simplex method in the last run."""
+        return max(0, int(self._highs.getInfo().simplex_iteration_count))
+
+    @property
     def dual_ray(self) -> Floats | None:
         """Weights of the rows that prove the last linear program infeasible, if the solver has them."""
         _, there, ray = self._highs.getDualRay()  # type: ignore[attr-defined]

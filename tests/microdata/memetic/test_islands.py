@@ -20,7 +20,7 @@ from discreet.microdata.method import Run, renumber
 from discreet.microdata.methods.mdav import Mdav
 from discreet.microdata.set_partitioning import relaxation
 from discreet.microdata.set_partitioning.columns import Columns, columns_of, no_sets, share_costs
-from discreet.microdata.set_partitioning.relaxation import RestrictedMaster
+from discreet.microdata.set_partitioning.relaxation import RestrictedMaster, complete
 from evolution.searches import same
 from partitions import any_partition, cases, check_cost, check_sizes, cloud, groups_of, no_worse, optimum, plain_sse
 
@@ -240,7 +240,7 @@ def test_a_linear_program_in_pieces_has_the_same_solution(monkeypatch: pytest.Mo
     members = pool.members[:filled][np.arange(5) < pool.sizes[:filled, None]]
     starts = np.concatenate([[0], np.cumsum(pool.sizes[:filled])])
     columns = columns_of(points, labels).join(Columns(members, starts, pool.costs[:filled]))
-    whole = RestrictedMaster(columns, no_sets(), 120).solve()
+    whole = complete(RestrictedMaster(columns, no_sets(), 120).solving())
     monkeypatch.setattr(relaxation, "UNINTERRUPTED_WORK", 0)  # ten iterations a piece
     master = RestrictedMaster(columns, no_sets(), 120)
     pieces = master.solving(primal=primal)

@@ -1,5 +1,7 @@
 """The optimum is the optimum, and no bound is above it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,9 +12,12 @@ import discreet
 from discreet.errors import InputError
 from discreet.kernels.partitions.groups import within_sse
 from discreet.microdata.method import Run
+from discreet.microdata.set_partitioning import pricing, relaxation
 from discreet.microdata.set_partitioning.branching import Cover, DualBound
 from discreet.microdata.set_partitioning.columns import Columns, no_sets
 from discreet.microdata.set_partitioning.exact import Exact, lower_bound
+from discreet.microdata.set_partitioning.relaxation import complete
+from discreet.solvers.highs import LinearProgram
 from evolution.searches import same
 
 Floats = NDArray[np.float64]
@@ -130,7 +135,7 @@ def test_the_cover_is_the_best_of_the_given_groups() -> None:
     incumbent = np.arange(3)
     cover = Cover(Columns(members, starts, costs), 9, DualBound(0.0, np.zeros(len(groups)), no_sets()), incumbent)
     while not cover.finished:
-        cover.advance()
+        complete(cover.advancing())
     least = min(
         costs[[a, b, c]].sum()
         for a in range(len(groups))
@@ -142,8 +147,48 @@ def test_the_cover_is_the_best_of_the_given_groups() -> None:
     assert cover.bound <= least * (1 + 1e-9)
 
 
-def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None:
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let searches pause as often as they can."""
+    monkeypatch.setattr(relaxation, "UNINTERRUPTED_WORK", 0)
+    monkeypatch.setattr(pricing, "UNINTERRUPTED_CANDIDATES", 0)
+    monkeypatch.setattr(pricing, "FIRST_PIECE", 4)
+    monkeypatch.setattr(pricing, "LISTED_PIECE", 1)
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_an_epoch_is_one_piece_of_work_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large the data, an epoch runs the simplex method, prices or lists once, each within its limit."""
+    done: list[str] = []
+
+    def count(owner: Any, name: str) -> None:
+        original = getattr(owner, name)
+
+        def call(*arguments: Any) -> Any:
+            done.append(name)
+            return original(*arguments)
+
+        monkeypatch.setattr(owner, name, call)
+
+    for name in ("price", "lower", "all_below"):
+        count(pricing, name)
+    count(LinearProgram, "run")
+    process = Exact().search(np.random.default_rng(0).normal(size=(16, 8)), 3, Run())
+    seen = set()
+    for _ in process.epochs():
+        assert len(done) <= 1
+        seen.update(done)
+        done.clear()
+    assert seen == {"price", "lower", "all_below", "run"}
+
+
+@pytest.mark.parametrize("pauses", ["few", "all"])
+def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped(
+    pauses: str, request: pytest.FixtureRequest
+) -> None:
     """On data for which all stages are needed, branch and bound too."""
+    if pauses == "all":
+        request.getfixturevalue("interrupted")
     points = np.random.default_rng(0).normal(size=(16, 8))
     whole = Exact().search(points, 3, Run())
     kept = [(whole.save(), whole.cost, whole.bound)]
@@ -152,7 +197,8 @@ def test_a_search_saved_at_any_moment_goes_on_as_if_it_had_not_stopped() -> None
         kept.append((whole.save(), whole.cost, whole.bound))
         stages.add(whole._stage)
     assert stages == {"relax", "dive", "tighten", "branch", "done"}
-    for done, (state, cost, bound) in enumerate(kept):
+    every = 1 if pauses == "few" else len(kept) // 20
+    for done, (state, cost, bound) in list(enumerate(kept))[::every]:
         resumed = Exact().search(points, 3, Run())
         resumed.load(state)
         assert (resumed.cost, resumed.bound) == (cost, bound)

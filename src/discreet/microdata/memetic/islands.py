@@ -31,6 +31,7 @@ from discreet.microdata.memetic.regions import Recombined, recombine, region_rec
 from discreet.microdata.method import Labels, Points, Run, kept_partition, renumber, split_large
 from discreet.microdata.set_partitioning.columns import columns_of, share_costs
 from discreet.microdata.set_partitioning.exact import Exact, ExactSearch
+from discreet.microdata.set_partitioning.relaxation import Steps
 
 # Most work of an epoch on an island, in pairs of records of a union: with a large k a step takes milliseconds.
 EPOCH_WORK = 30_000_000
@@ -177,9 +178,9 @@ class Islands(Search[Labels]):
             for _ in range(self._region_rounds()):
                 yield
                 yield from self._recombine_regions()
-            for _ in range(self._proof_epochs()):
+            for _ in range(self._proof_steps()):
                 yield
-                self._prove()
+                yield from self._prove()
             self._cycle += 1
             self._idle_cycles = 0 if self._cost < before else self._idle_cycles + 1
             for island in self._islands:
@@ -286,17 +287,17 @@ class Islands(Search[Labels]):
         anneal(self._points, self._k, self._near, 0.0, self._steps, False, groups, island.pool, island.rng)
         return renumber(groups.labels)
 
-    def _proof_epochs(self) -> int:
-        """How many epochs of the exact search belong to this cycle."""
+    def _proof_steps(self) -> int:
+        """How many steps of the exact search belong to this cycle."""
         first_cycle = PROVABLE.get(self._k, (0, 0))[1]
         due = self._cycle >= first_cycle or self._idle_cycles >= IDLE_CYCLES_BEFORE_PROOF
         return self._params.proofs if due and can_be_proven(len(self._points), self._k) else 0
 
-    def _prove(self) -> None:
-        """Do an epoch of the exact search, which shares the best partition with the islands."""
+    def _prove(self) -> Steps:
+        """Do a step of the exact search, with interruptions; it shares the best partition with the islands."""
         proof = self._begin_proof(self._best) if self._proof is None else self._proof
         proof.offer(self._best)
-        next(proof.epochs(), None)
+        yield from proof.advancing()
         if proof.cost < self._cost:
             self._inherit([proof.answer()])
 

@@ -61,7 +61,7 @@ class Memetic(IslandParameters, Method):
     patience : int
         Cycles without a better partition that end the search, at least 1; a proof under way is completed first.
     proofs : int
-        Epochs of the exact search in a later cycle, at least 0; 0 for no proof.
+        Steps of the exact search in a later cycle, at least 0; 0 for no proof.
     large : int
         Data of more records than this is searched in blocks, at least 1; data of more than 10 attributes earlier, by
         its number of values.

@@ -100,7 +100,7 @@ def recombine(
             if cover.finished:
                 break
             yield None
-            cover.advance()
+            yield from cover.advancing()
         chosen[records] = len(labels) + labels_of(columns, cover.best, len(records))
     else:
         found = yield from _dive(columns, dual_bound, relaxation.inner_duals)
@@ -194,7 +194,7 @@ class ListPricer:
 
     columns: Columns
 
-    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> PricingResult:
+    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> Generator[None, None, PricingResult]:
         """Find for each record the groups that lack most, and take from the duals what groups lack."""
         lack = -(self.columns.reduced_costs(duals) + sets.weigh(self.columns, weights, len(duals)))
         cut = np.zeros_like(duals)
@@ -203,4 +203,5 @@ class ListPricer:
         lacking = np.flatnonzero(lack > TOLERANCE * float(np.abs(duals).mean()))
         groups = self.columns.take(lacking)
         best = groups.best_per_record(-lack[lacking], len(duals), PRICED_GROUPS_PER_RECORD)
+        yield from ()  # a list is short
         return PricingResult(groups.take(best), duals - cut)

@@ -16,6 +16,7 @@ on. Any k records or more can be partitioned, so it always ends with a partition
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
@@ -37,10 +38,8 @@ from discreet.microdata.set_partitioning.columns import (
     pair_shares,
 )
 from discreet.microdata.set_partitioning.pricing import GroupPricer
-from discreet.microdata.set_partitioning.relaxation import Relaxation, RestrictedMaster, kept_basis
+from discreet.microdata.set_partitioning.relaxation import Relaxation, RestrictedMaster, Steps, kept_basis
 from discreet.solvers.highs import Basis
-
-Decision = tuple[int, int, bool]  # two records, and whether they are together
 
 # Costs are equal if they differ by no more than this part of them.
 TOLERANCE = 1e-9
@@ -48,6 +47,7 @@ TOLERANCE = 1e-9
 INTEGRALITY = 1e-6
 NEARLY_WHOLE_SHARE = 0.99
 CUT_ROUNDS = 3
+NO_DECISIONS = np.zeros((0, 3), np.int64)
 STRONG_BRANCHING_PAIRS = 6
 NODES_BETWEEN_DIVES = 20
 MOST_BACKTRACKS = 8
@@ -74,7 +74,8 @@ class Tree:
         order = np.argsort(columns.members, kind="stable")
         ends = np.cumsum(np.bincount(columns.members, minlength=n))
         self._of_record = np.split(columns.owners[order], ends[:-1])
-        self._nodes: list[tuple[float, int, list[Decision]]] = [(-np.inf, 0, [])]
+        # The bound of each node, its number, and the decisions that lead to it.
+        self._nodes: list[tuple[float, int, Ints]] = [(-np.inf, 0, NO_DECISIONS)]
         self._root: Basis | None = None
         self._made, self._solved = 1, 0
         self._lost = np.inf  # the lowest bound of a node that the solver gave up on
@@ -89,8 +90,8 @@ class Tree:
         """Whether no node is left that could hold a better partition."""
         return not self._nodes or self._is_closed(self._nodes[0][0])
 
-    def advance(self) -> None:
-        """Solve the node of lowest bound."""
+    def advancing(self) -> Steps:
+        """Solve the node of lowest bound, with interruptions."""
         parent, _, decisions = heappop(self._nodes)
         master = RestrictedMaster(self.columns, self.sets, self.n)
         barred = np.zeros(len(self.columns), bool)
@@ -98,17 +99,17 @@ class Tree:
             barred[self._find_excluded(decision)] = True
         master.bar(np.flatnonzero(barred))
         basis = self._root and self._root.grow(len(self.columns), self.n + len(self.sets))
-        value = master.solve(basis, limit=self.cost)
+        value = yield from master.solving(basis, limit=self.cost)
         self._solved += 1
         if self._root is None:
             self._root = master.basis
-        value = self._cut(master, value)
+        value = yield from self._cut(master, value)
         if np.isnan(value):
             self._lost = min(self._lost, parent)
         elif not self._is_closed(value) and not self._take(master.values):
-            self._branch(master, barred, value, decisions)
+            yield from self._branch(master, barred, value, decisions)
 
-    def _cut(self, master: RestrictedMaster, value: float) -> float:
+    def _cut(self, master: RestrictedMaster, value: float) -> Generator[None, None, float]:
         """Add violated inequalities to a node; keep those that bind. Give the cost."""
         found: list[OddSets] = []
         for _ in range(CUT_ROUNDS):
@@ -119,27 +120,25 @@ class Tree:
                 break
             found.append(sets)
             master.require(sets)
-            value = master.solve(limit=self.cost)
+            value = yield from master.solving(limit=self.cost)
         if found and value < self.cost:
             new = found[0].join(*found[1:])
             self.sets = self.sets.join(new.take(np.flatnonzero(master.weights[-len(new) :] > 0)))
         return value
 
-    def _branch(
-        self, master: RestrictedMaster, barred: NDArray[np.bool_], value: float, decisions: list[Decision]
-    ) -> None:
+    def _branch(self, master: RestrictedMaster, barred: NDArray[np.bool_], value: float, decisions: Ints) -> Steps:
         """Try pairs both ways, and put the two nodes of the pair that raises the bound most into the tree."""
         basis, shares = master.basis, master.values
         least = 1e-6 * abs(value)
-        best: tuple[float, list[tuple[float, Decision]]] = (-1.0, [])
+        best: tuple[float, list[tuple[float, Ints]]] = (-1.0, [])
         for pair in self._pairs(shares, master.duals):
             children = []
             for joined in (True, False):
-                decision = (*pair, joined)
-                excluded = self._find_excluded(decision)
+                decision = np.array([[*pair, joined]])
+                excluded = self._find_excluded(decision[0])
                 excluded = excluded[~barred[excluded]]
                 master.bar(excluded)
-                bound = master.solve(basis, limit=self.cost)
+                bound = yield from master.solving(basis, limit=self.cost)
                 if bound < self.cost:
                     self._take(master.values)
                 master.admit(excluded)
@@ -151,10 +150,10 @@ class Tree:
                 break
         for bound, decision in best[1]:
             if not self._is_closed(bound):
-                heappush(self._nodes, (max(bound, value), self._made, [*decisions, decision]))
+                heappush(self._nodes, (max(bound, value), self._made, np.vstack([decisions, decision])))
                 self._made += 1
-        if self._solved % NODES_BETWEEN_DIVES == 1 and not np.isnan(master.solve(basis)):
-            self._dive(master, barred.copy())
+        if self._solved % NODES_BETWEEN_DIVES == 1 and not np.isnan((yield from master.solving(basis))):
+            yield from self._dive(master, barred.copy())
 
     def _pairs(self, values: Floats, duals: Floats) -> list[tuple[int, int]]:
         """Pairs of records that are partly together, no record twice: undecided ones of costly records first."""
@@ -174,7 +173,7 @@ class Tree:
                 break
         return pairs
 
-    def _dive(self, master: RestrictedMaster, barred: NDArray[np.bool_]) -> None:
+    def _dive(self, master: RestrictedMaster, barred: NDArray[np.bool_]) -> Steps:
         """Make groups whole, one or a few at a time, until a partition is found or it costs too much.
 
         Inequalities that are violated on the way are added: without them dives end in partitions far worse.
@@ -184,7 +183,7 @@ class Tree:
             sets = find_violated(self.columns, master.values, self.n)
             if len(sets):
                 master.require(sets)
-                if not master.solve(limit=self.cost) < self.cost:
+                if not (yield from master.solving(limit=self.cost)) < self.cost:
                     return
             values = master.values
             if self._take(values):
@@ -197,7 +196,7 @@ class Tree:
             rivals = np.setdiff1d(rivals[~barred[rivals]], chosen)
             master.bar(rivals)
             barred[rivals] = True
-            if master.solve(limit=self.cost) < self.cost:
+            if (yield from master.solving(limit=self.cost)) < self.cost:
                 continue
             # The opposite: leave these groups out instead.
             left -= 1
@@ -205,7 +204,7 @@ class Tree:
             master.bar(chosen)
             barred[rivals] = False
             barred[chosen] = True
-            if left < 0 or not master.solve(limit=self.cost) < self.cost:
+            if left < 0 or not (yield from master.solving(limit=self.cost)) < self.cost:
                 return
 
     def _take(self, values: Floats) -> bool:
@@ -221,8 +220,8 @@ class Tree:
             self.best, self.cost = chosen, cost
         return True
 
-    def _find_excluded(self, decision: Decision) -> Ints:
-        """The groups that a decision excludes."""
+    def _find_excluded(self, decision: Ints) -> Ints:
+        """The groups that a decision excludes: two records, and whether they are together."""
         one, other, joined = decision
         apart = np.setxor1d if joined else np.intersect1d
         excluded: Ints = apart(self._of_record[one], self._of_record[other], assume_unique=True)
@@ -232,19 +231,18 @@ class Tree:
         return bound >= self.cost * (1 - TOLERANCE)
 
     def save(self) -> State:
-        """All that the next nodes depend on, except the groups."""
+        """All that the next nodes depend on, except the groups; the arrays stay as they are."""
         root = self._root or Basis(np.zeros(0, np.int8), np.zeros(0, np.int8))
-        made = [decision for _, _, decisions in self._nodes for decision in decisions]
         return {
-            "best": self.best.copy(),
+            "best": self.best,
             "bounds": np.array([bound for bound, _, _ in self._nodes]),
             "numbers": np.array([number for _, number, _ in self._nodes], np.int64),
             "depths": np.array([len(decisions) for _, _, decisions in self._nodes], np.int64),
-            "decisions": np.array(made, np.int64).reshape(-1, 3),
-            "set_members": self.sets.members.copy(),
-            "set_starts": self.sets.starts.copy(),
-            "root_groups": root.columns.copy(),
-            "root_rows": root.rows.copy(),
+            "decisions": np.concatenate([NO_DECISIONS, *(decisions for _, _, decisions in self._nodes)]),
+            "set_members": self.sets.members,
+            "set_starts": self.sets.starts,
+            "root_groups": root.columns,
+            "root_rows": root.rows,
             "made": self._made,
             "solved": self._solved,
             "lost": self._lost,
@@ -257,8 +255,7 @@ class Tree:
         self.best = integers("best", held["best"], (-1,), 0, len(self.columns) - 1)
         self.cost = float(self.columns.costs[self.best].sum())
         self.sets = kept_sets(held, n)
-        made = integers("decisions", held["decisions"], (-1, 3), 0, n - 1)
-        decisions = [(int(i), int(j), bool(joined)) for i, j, joined in made]
+        decisions = integers("decisions", held["decisions"], (-1, 3), 0, n - 1)
         ends = np.cumsum(integers("depths", held["depths"], (-1,), 0, len(decisions)))
         self._nodes = [
             (float(bound), int(number), decisions[end - depth : end])
@@ -312,13 +309,13 @@ class Cover:
         """Whether the best partition is proven to be the cheapest."""
         return self.cost - self.bound <= TOLERANCE * self.cost
 
-    def advance(self) -> None:
-        """Solve one node."""
+    def advancing(self) -> Steps:
+        """Solve one node, with interruptions."""
         if self._tree is None:
             self._plant()
         assert self._tree is not None
         if not self._tree.finished:
-            self._tree.advance()
+            yield from self._tree.advancing()
             self._nodes += 1
         self.best, self.cost = self._chosen[self._tree.best], self._tree.cost
         # A partition is made of the groups in the tree, or has one that was left out, or is no better than the best.
@@ -340,7 +337,7 @@ class Cover:
         self._tree = Tree(self.columns.take(self._chosen), self._n, sets, np.searchsorted(self._chosen, self.best))
 
     def save(self) -> State:
-        """All that the next nodes depend on."""
+        """All that the next nodes depend on; the arrays stay as they are."""
         held: State = {"members": self.columns.members, "starts": self.columns.starts, "costs": self.columns.costs}
         held |= {"dual_bound": self._dual_bound.bound, "reduced": self._dual_bound.reduced}
         held |= {"set_members": self._dual_bound.sets.members, "set_starts": self._dual_bound.sets.starts}
@@ -348,7 +345,7 @@ class Cover:
         held |= {"chosen": self._chosen, "otherwise": self._otherwise}
         if self._tree is not None:
             held |= inside("tree", self._tree.save())
-        return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in held.items()}
+        return held
 
 
 def restore_cover(state: State, n: int) -> Cover:
@@ -376,8 +373,8 @@ DIVE_ROUNDS = 6
 DIVE_GAP = 1e-4
 
 
-def dive(points: Floats, k: int, relaxation: Relaxation) -> Ints:
-    """Find a partition near the solution of a relaxation."""
+def dive(points: Floats, k: int, relaxation: Relaxation) -> Generator[None, None, Ints]:
+    """Find a partition near the solution of a relaxation, with interruptions."""
     labels = np.full(len(points), -1)
     free = np.arange(len(points))
     groups = 0
@@ -393,7 +390,8 @@ def dive(points: Floats, k: int, relaxation: Relaxation) -> Ints:
         if len(free) < 2 * k:
             labels[free] = groups
             break
-        relaxation = _rest(points[free], k, relaxation, left)
+        yield
+        relaxation = yield from _relax_rest(points[free], k, relaxation, left)
     return labels
 
 
@@ -408,16 +406,16 @@ def _whole(relaxation: Relaxation, k: int) -> Ints:
     return chosen
 
 
-def _rest(points: Floats, k: int, relaxation: Relaxation, left: Ints) -> Relaxation:
-    """The relaxation of the records that are left."""
+def _relax_rest(points: Floats, k: int, relaxation: Relaxation, left: Ints) -> Generator[None, None, Relaxation]:
+    """Relax the problem of the records that are left."""
     some = columns_of(points, mdav(points, k, False, lambda _: None))
     known = relaxation.columns.within(left, len(relaxation.duals))
     rest = Relaxation(some.join(known), relaxation.duals[left], GroupPricer(points, k))
     for _ in range(DIVE_ROUNDS):
-        rest.round()
+        yield from rest.round()
         if rest.complete or rest.value - rest.bound <= DIVE_GAP * abs(rest.value):
             break
-    if rest.cut():
-        rest.round()
-        rest.round()
+    if (yield from rest.cut()):
+        yield from rest.round()
+        yield from rest.round()
     return rest

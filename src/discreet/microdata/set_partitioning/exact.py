@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,13 @@ from discreet.microdata.records import Records
 from discreet.microdata.set_partitioning.branching import TOLERANCE, Cover, DualBound, dive, restore_cover
 from discreet.microdata.set_partitioning.columns import Floats, Ints, columns_of, labels_of, share_costs
 from discreet.microdata.set_partitioning.pricing import GroupPricer, nearest_bound
-from discreet.microdata.set_partitioning.relaxation import Relaxation
+from discreet.microdata.set_partitioning.relaxation import Relaxation, Steps, complete
 
 # Column generation is tried up to these sizes; its rounds grow with both, and for larger k they take too long.
 BOUND_RECORDS = 5_000
 BOUND_K = 5
-# Epochs of column generation at most, whether it has converged or not: about a minute for a thousand records.
-BOUND_EPOCHS = 150
+# Steps of column generation at most, whether it has converged or not: about a minute for a thousand records.
+BOUND_STEPS = 150
 
 
 @dataclass(frozen=True)
@@ -136,26 +135,33 @@ class ExactSearch(Search[Ints]):
         return self._labels.copy()
 
     def _epochs(self) -> Iterator[None]:
-        """Generate columns and cuts, dive for a partition, generate more, then branch and bound; see `_raise`."""
-        while self._stage == "relax":
-            self._relax("dive")
-            yield
-        if self._stage == "dive":
-            self._stage = "tighten"  # closer to the optimum, more rounds are worth while
-            self.offer(dive(self._points, self._k, self._relaxation))
-            self._raise(self._relaxation.bound)
-            self._relaxation.resume()
-            yield
-        while self._stage == "tighten":
-            self._relax("branch")
-            yield
-        while self._stage == "branch":
-            self._branch()
+        """One step after the other; what they do can be resumed between them."""
+        while True:
+            self._begin_phase()
+            yield from self.advancing()
+            self._end_phase()
             yield
 
-    def _relax(self, next_stage: str) -> None:
+    def advancing(self) -> Steps:
+        """Take a step, with interruptions: generate columns and cuts, dive, generate more, then branch; see `_raise`.
+
+        Partitions may be offered between steps alone, so that a search that is resumed goes the same way again.
+        """
+        if self._stage == "relax":
+            yield from self._relax("dive")
+        elif self._stage == "dive":
+            self.offer((yield from dive(self._points, self._k, self._relaxation)))
+            self._stage = "tighten"  # closer to the optimum, more rounds are worth while
+            self._raise(self._relaxation.bound)
+            self._relaxation.resume()
+        elif self._stage == "tighten":
+            yield from self._relax("branch")
+        elif self._stage == "branch":
+            yield from self._branch()
+
+    def _relax(self, next_stage: str) -> Steps:
         """Do a round of column or cut generation."""
-        self._relaxation.advance(self._cost * self._scale**2)
+        yield from self._relaxation.advancing(self._cost * self._scale**2)
         if self._relaxation.finished:
             self._stage = next_stage
         self._raise(self._relaxation.bound)
@@ -178,12 +184,13 @@ class ExactSearch(Search[Ints]):
         cover = part("cover", state)
         self._cover = restore_cover(cover, len(self._points)) if cover else None
 
-    def _branch(self) -> None:
+    def _branch(self) -> Steps:
         """Do a node of branch and bound; where it ends without a proof, list the groups again if that may help."""
         if self._cover is None:
-            self._cover = self._list()
+            self._cover = yield from self._list()
+            yield
         cover, before = self._cover, self._cover.cost
-        cover.advance()
+        yield from cover.advancing()
         self._nodes += 1
         if cover.cost < before:
             self.offer(labels_of(self._cover.columns, cover.best, len(self._points)))
@@ -196,12 +203,12 @@ class ExactSearch(Search[Ints]):
         if self._nodes >= self._most_nodes:
             self._stage = "done"
 
-    def _list(self) -> Cover:
+    def _list(self) -> Generator[None, None, Cover]:
         """Branch and bound over all groups that a better partition may have, or over those known if these are many."""
         relaxation, n = self._relaxation, len(self._points)
         duals, sets, weights = relaxation.inner_duals, relaxation.sets, relaxation.inner_weights
         gap = self._cost * self._scale**2 * (1 + 2 * TOLERANCE) - relaxation.bound
-        columns = self._pricer.below(duals, sets, weights, gap, self._most_groups)
+        columns = yield from self._pricer.below(duals, sets, weights, gap, self._most_groups)
         self._listed = columns is not None
         columns = relaxation.columns if columns is None else columns
         own = columns_of(self._points, self._labels)
@@ -260,8 +267,8 @@ def lower_bound(points: Points, k: int, *, labels: Labels) -> Bound:
     if len(points) > BOUND_RECORDS or k > BOUND_K:
         return Bound(nearest, "nearest neighbours")
     search = Exact().search(points, k, Run(start=labels))
-    for _ in islice(search.epochs(), BOUND_EPOCHS):
-        pass
+    for _ in range(BOUND_STEPS):
+        complete(search.advancing())
     if search.bound <= nearest:
         return Bound(nearest, "nearest neighbours")
     return Bound(min(search.bound, cost), "column generation" if search.is_relaxation_solved else "Lagrangian")

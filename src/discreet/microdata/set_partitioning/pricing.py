@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+
 import numpy as np
 
 from discreet.kernels.partitions.groups import group_costs
@@ -17,6 +19,14 @@ LOWERING_TRIES = 30
 FIRST_CANDIDATES = 100_000
 CANDIDATES_GROWTH = 8
 MOST_CANDIDATES = 800_000
+# Candidates between two interruptions, about 0.1 s; the distances from a first record to all others count as this part
+# of a candidate each.
+UNINTERRUPTED_CANDIDATES = 2_000_000
+DISTANCE_WORK = 0.1
+# First records that are looked at together, at first.
+FIRST_PIECE = 16
+# First records whose groups are listed between two interruptions.
+LISTED_PIECE = 200
 
 
 class GroupPricer:
@@ -35,7 +45,7 @@ class GroupPricer:
         self.near = near_sums(points, 2 * k - 2, lambda _: None)
         self.work = 0  # candidates looked at so far
 
-    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> PricingResult:
+    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> Generator[None, None, PricingResult]:
         """Find for each record and size the group that lacks most, and take from the duals what groups lack."""
         n, k = len(duals), self.k
         order, prices = self._prices(duals, sets, weights)
@@ -44,14 +54,29 @@ class GroupPricer:
         values, bounds = np.zeros(n * k), np.zeros(n * k)
         budget = FIRST_CANDIDATES
         while True:
-            self.work += price(prices, k, 0, n, threshold, budget, groups, values, bounds)
+            yield from self._pieces(
+                n,
+                lambda first, end: price(
+                    prices,
+                    k,
+                    first,
+                    end,
+                    threshold,
+                    budget,  # noqa: B023 - called before the next round
+                    groups[first * k :],
+                    values[first * k :],
+                    bounds[first * k :],
+                ),
+            )
             found = np.flatnonzero(values < threshold)
             open_ = np.unique(np.flatnonzero(bounds < threshold) // k)
             if len(found) or not len(open_) or budget >= MOST_CANDIDATES:
                 break
             budget *= CANDIDATES_GROWTH
         columns = self._columns(order[groups[found]], k + found % k)
-        self.work += lower(prices, k, open_, threshold, budget, LOWERING_TRIES)
+        yield from self._pieces(
+            len(open_), lambda first, end: lower(prices, k, open_[first:end], threshold, budget, LOWERING_TRIES)
+        )
         lowered = np.empty(n)
         lowered[order] = prices.duals
         # What each of at most n/k groups may still lack, and the rounding of costs and duals (see kernels/pricing.py).
@@ -59,7 +84,24 @@ class GroupPricer:
         lack = -threshold / k + units * float(np.abs(duals).mean() + np.abs(weights).sum() / n)
         return PricingResult(columns, lowered - lack)
 
-    def below(self, duals: Floats, sets: OddSets, weights: Floats, threshold: float, most: int) -> Columns | None:
+    def _pieces(self, count: int, work: Callable[[int, int], int]) -> Generator[None, None, None]:
+        """Do work on first records, from one to before another, piece by piece, with interruptions."""
+        start, width, since = 0, FIRST_PIECE, 0.0
+        while start < count:
+            end = min(count, start + width)
+            looked = work(start, end)
+            self.work += looked
+            spent = looked + DISTANCE_WORK * (end - start) * self.points.size
+            # As many records next as, by these, half of what may be done takes; at most twice as many.
+            width = max(1, min(2 * width, int(0.5 * UNINTERRUPTED_CANDIDATES * (end - start) / max(spent, 1.0))))
+            start, since = end, since + spent
+            if since >= 0.5 * UNINTERRUPTED_CANDIDATES:
+                since = 0.0
+                yield
+
+    def below(
+        self, duals: Floats, sets: OddSets, weights: Floats, threshold: float, most: int
+    ) -> Generator[None, None, Columns | None]:
         """All groups with a reduced cost below the threshold, or nothing if there are more than `most`."""
         order, prices = self._prices(duals, sets, weights)
         k = self.k
@@ -67,6 +109,8 @@ class GroupPricer:
         sizes = np.zeros(len(room), np.int64)
         parts, total = [], 0
         for first in range(len(duals) - k + 1):
+            if first % LISTED_PIECE == 0:
+                yield
             count = all_below(prices, k, first, threshold, room, sizes)
             total += count
             if total > most:

@@ -9,10 +9,9 @@ inequalities are added. Tolerances of linear programs are absolute: costs should
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +34,27 @@ from discreet.solvers.tolerances import LP
 Bytes = NDArray[np.int8]
 Steps = Generator[None, None, None]  # work that can be interrupted wherever it yields
 
-# Work of the simplex method between two interruptions, in iterations times rows and an eighth of the columns: 0.1 s.
+# Work of the simplex method between two interruptions, in iterations times rows and an eighth of the columns, with so
+# many iterations for each run: 0.1 s.
 UNINTERRUPTED_WORK = 300_000
+ITERATIONS_OF_A_RUN = 10
 # After so many runs the primal method gives way to the dual one: at a degenerate vertex it would start anew for ever.
 PRIMAL_RUNS = 3
 # A guard: it takes far fewer.
 MOST_RUNS = 10_000
 
 
-def complete(steps: Generator[None, None, Any]) -> None:
-    """Do work that can be interrupted to its end."""
-    deque(steps, maxlen=0)
+Value = TypeVar("Value")
+
+
+def complete(steps: Generator[None, None, Value]) -> Value:
+    """Do work that can be interrupted to its end; give what comes of it."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
 
 
 class RestrictedMaster:
@@ -66,6 +75,8 @@ class RestrictedMaster:
     def __init__(self, columns: Columns, sets: OddSets, n: int) -> None:
         self.columns, self.n = columns, n
         count = len(columns)
+        self._weight = n + len(sets) + count // 8  # of an iteration
+        self._work = 0  # since the last interruption
         group, which, coefficient = sets.coefficients(columns, n)
         places = np.argsort(np.concatenate([columns.owners, group]), kind="stable")
         starts = columns.starts + np.concatenate([[0], np.cumsum(np.bincount(group, minlength=count))])
@@ -81,23 +92,14 @@ class RestrictedMaster:
                 np.concatenate([np.ones(len(columns.members)), coefficient])[places],
             ),
             presolve="off",
-            simplex_iteration_limit=max(10, UNINTERRUPTED_WORK // (n + len(sets) + count // 8)),
+            simplex_iteration_limit=max(ITERATIONS_OF_A_RUN, UNINTERRUPTED_WORK // self._weight),
         )
         self._linear.set_tolerance(LP)
-
-    def solve(self, basis: Basis | None = None, *, primal: bool = False, limit: float = np.inf) -> float:
-        """Solve it at once; see `solving`."""
-        steps = self.solving(basis, primal=primal, limit=limit)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                return float(end.value)
 
     def solving(
         self, basis: Basis | None = None, *, primal: bool = False, limit: float = np.inf
     ) -> Generator[None, None, float]:
-        """Solve it, with interruptions; give the least cost.
+        """Solve it, with interruptions wherever enough has been done since the last one; give the least cost.
 
         Without a basis the dual simplex method goes on from where it is, at first from the empty basis: that takes 0.7
         s for 200,000 groups of 1,000 records, where interior points take 8 s and the primal method 78 s. The primal
@@ -125,9 +127,12 @@ class RestrictedMaster:
                 self._linear.restart()
                 self._linear.set(simplex_strategy=1)
             status = self._linear.run()
+            self._work += self._weight * (self._linear.iterations + ITERATIONS_OF_A_RUN)
+            if self._work >= UNINTERRUPTED_WORK:
+                self._work = 0
+                yield
             if status is not Status.INTERRUPTED:
                 break
-            yield
         if status in (Status.INFEASIBLE, Status.BEYOND_LIMIT):
             return np.inf
         return self._linear.objective if status is Status.OPTIMAL else np.nan
@@ -198,8 +203,8 @@ class PricingResult:
 class Pricer(Protocol):
     """Finds groups that cost less than the duals of their records, given the weights of odd sets."""
 
-    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> PricingResult:
-        """Price groups at the given duals and weights."""
+    def __call__(self, duals: Floats, sets: OddSets, weights: Floats) -> Generator[None, None, PricingResult]:
+        """Price groups at the given duals and weights, with interruptions."""
         ...
 
 
@@ -233,10 +238,6 @@ class Relaxation:
         self._pricer = pricer
         self._known = set(columns.keys())
 
-    def advance(self, cost: float) -> None:
-        """Take a step at once; see `advancing`."""
-        complete(self.advancing(cost))
-
     def advancing(self, cost: float) -> Steps:
         """Take a step, with interruptions: cut where the linear program is close to its bound, otherwise do a round.
 
@@ -246,18 +247,18 @@ class Relaxation:
             Of the best partition known.
         """
         if self._basis is None:
-            yield from self._round()
+            yield from self.round()
             return
         gap, size = cost - self.bound, abs(self.value)
         close = max(min(CLOSE_SHARE_OF_GAP * gap, CLOSE_SHARE_OF_VALUE * size), EQUAL_SHARE * size)
         if not self.complete and self.value - self.bound > close:
-            yield from self._round()
+            yield from self.round()
             return
         gain = self.bound - self._bound_at_cut
         self._gainless = self._gainless + 1 if gain < min(GAIN_SHARE_OF_GAP * gap, GAIN_SHARE_OF_VALUE * size) else 0
         self._bound_at_cut = self.bound
         self.finished = gap <= EQUAL_SHARE * abs(cost) or self._gainless >= MOST_GAINLESS_ROUNDS
-        if not self.finished and not (yield from self._cut()):
+        if not self.finished and not (yield from self.cut()):
             self.finished = True
 
     def steps(self, cost: float) -> Steps:
@@ -270,24 +271,15 @@ class Relaxation:
         """Go on although nothing seemed worth while: the best partition is better now."""
         self.finished, self._gainless = False, 0
 
-    def round(self) -> None:
+    def round(self) -> Steps:
         """Price, add the groups found, solve the linear program."""
-        complete(self._round())
-
-    def cut(self) -> int:
-        """Add violated odd set inequalities and solve the linear program; give their number."""
-        before = len(self.sets)
-        complete(self._cut())
-        return len(self.sets) - before
-
-    def _round(self) -> Steps:
         fresh: Ints = np.zeros(0, np.int64)
         far = (self.value - self.bound) / max(abs(self.value), 1e-300) if self._basis else 1.0
         smoothing = min(max(LEAST_SMOOTHING, SMOOTHING_PER_GAP * far), MOST_SMOOTHING)
         for share in (smoothing, 0.0):
             duals = share * self.inner_duals + (1 - share) * self.duals
             weights = share * self.inner_weights + (1 - share) * self.weights
-            priced = self._pricer(duals, self.sets, weights)
+            priced = yield from self._pricer(duals, self.sets, weights)
             bound = float(priced.duals.sum() - weights @ self.sets.limits)
             if bound > self.bound:
                 self.bound, self.inner_duals, self.inner_weights = bound, priced.duals, weights
@@ -301,7 +293,8 @@ class Relaxation:
             self.columns = self.columns.join(priced.columns.take(fresh))
             yield from self._solve(anew=len(fresh) > FRESH_SHARE_TO_SOLVE_ANEW * len(self.duals), primal=True)
 
-    def _cut(self) -> Generator[None, None, int]:
+    def cut(self) -> Generator[None, None, int]:
+        """Add violated odd set inequalities and solve the linear program; give their number."""
         found = find_violated(self.columns, self.values, len(self.duals))
         if len(found):
             self.sets = self.sets.join(found)
@@ -324,13 +317,12 @@ class Relaxation:
         self.duals, self.weights, self._basis = master.duals, master.weights, master.basis
 
     def save(self) -> State:
-        """All that the next rounds depend on."""
+        """All that the next rounds depend on; the arrays stay as they are."""
         basis = self._basis or Basis(np.zeros(0, np.int8), np.zeros(0, np.int8))
         state: State = {name: getattr(self, name) for name in (*ARRAYS, *NUMBERS)}
         state |= {"members": self.columns.members, "starts": self.columns.starts, "costs": self.columns.costs}
         state |= {"set_members": self.sets.members, "set_starts": self.sets.starts}
-        state |= {"basis_groups": basis.columns, "basis_rows": basis.rows}
-        return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in state.items()}
+        return state | {"basis_groups": basis.columns, "basis_rows": basis.rows}
 
     def load(self, state: State) -> None:
         """Go on from a saved state."""
