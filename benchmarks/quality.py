@@ -126,9 +126,9 @@ def report_near(seeds: int) -> None:
 
 
 def report_epochs() -> None:
-    """Print the longest epoch of searches, k = 3 to 10."""
+    """Print the longest epoch of searches."""
     print(f"epochs: the longest of {EPOCH_CPU:g} CPU s of memetic, threads=1, in CPU s; bar {EPOCH_BAR:g}")
-    print(f"{'data':<11}{'n':>6}" + "".join(f"{f'k={k}':>8}" for k in range(3, 11)))
+    print(f"{'data':<11}{'n':>6}" + "".join(f"{f'k={k}':>8}" for k in KS))
     warm_up()
     rehearse_proof()
     normal = np.random.default_rng(1).normal(size=(EPOCH_RECORDS, 5))
@@ -137,6 +137,6 @@ def report_epochs() -> None:
         if points is None:
             continue
         print(f"{name:<11}{len(points):>6}", end="", flush=True)
-        for k in range(3, 11):
+        for k in KS:
             print(f"{search(points, k, cpu=EPOCH_CPU).longest:>8.3f}", end="", flush=True)
         print()
