@@ -162,3 +162,9 @@ class Paper:
 def compare_figures(rows: Sequence[tuple[str, object, object, str]]) -> Table:
     """Published figures beside ours; None is a figure that is not available."""
     return Table(("what", "published", "ours", "what explains the difference"), rows)
+
+
+def spread(figures: Sequence[float], form: str = ".2f", unit: str = "") -> str:
+    """The mean of some figures, and the least and the largest where these differ as written."""
+    mean, least, largest = (f"{figure:{form}}" for figure in (sum(figures) / len(figures), min(figures), max(figures)))
+    return f"{mean}{unit}" if least == largest else f"{mean}{unit} ({least} to {largest})"

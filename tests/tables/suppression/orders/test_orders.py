@@ -17,7 +17,7 @@ from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.orders import agenda as agendas
 from discreet.tables.suppression.orders import orders
 from discreet.tables.suppression.orders.agenda import Follower, agenda_of, find_open, protect_group
-from discreet.tables.suppression.orders.orders import ALIKE_BIRTHS, OPERATORS, VARIANTS, Orders, OrderSearch, cross
+from discreet.tables.suppression.orders.orders import OPERATORS, VARIANTS, Orders, OrderSearch, cross
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.suppression.program_pattern import LinearProgramPattern
 from discreet.tables.suppression.provers import LinearProver
@@ -316,7 +316,18 @@ def test_the_reasons_to_stop(method: OrderSearch, most: int) -> None:
         next(process.epochs(), None)
     assert process.evaluations <= most
     if method.variant == "ga-swap":
-        assert process.evaluations >= ALIKE_BIRTHS
+        assert process.evaluations >= method.convergence
+
+
+def test_a_search_goes_on_though_its_population_is_alike() -> None:
+    made = []
+    for convergence in (20, 0):
+        method = OrderSearch("ga-swap", evaluations=150, patience=150, convergence=convergence)
+        process = Orders(method, network(np.random.default_rng(1)), 1)
+        while not process.finished:
+            next(process.epochs(), None)
+        made.append(process.evaluations)
+    assert made[0] < made[1] == 150
 
 
 def test_nothing_to_protect() -> None:
@@ -345,6 +356,7 @@ def test_better_than_one_pass_on_a_table_of_an_office(table_reference: Callable[
         ({"groups": 0}, "groups must be at least 1"),
         ({"evaluations": 0}, "evaluations must be at least 1"),
         ({"patience": 2.5}, "patience must be a whole number"),
+        ({"convergence": -1}, "convergence must be at least 0"),
         ({"clean": 1}, "clean is 1"),
         ({"variant": "ga-one-p", "surrogate": True}, "surrogate is for"),
     ],

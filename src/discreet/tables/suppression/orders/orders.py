@@ -118,8 +118,8 @@ RATES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 USUAL = RATES.index(1.0)
 # The probability that a gene of the operator or of the rate changes.
 ADAPT = 0.1
-# Converged: for so many births in a row the mean cost of the population is so near to the best.
-ALIKE, ALIKE_BIRTHS = 0.01, 100
+# How near the mean cost of a population that has converged is to the best.
+ALIKE = 0.01
 # Requirements times columns handled by flows in an epoch: some 10 to 50 ms. Where linear programs are solved an epoch
 # is one order.
 EPOCH = 2_000_000
@@ -162,6 +162,9 @@ class OrderSearch:
         How many orders are tried, at least 1.
     patience : int
         After how many orders without a better one the search is over, at least 1.
+    convergence : int
+        After how many children in a row with the mean cost of the population within 1 % of the best `ga-swap`,
+        `ga-insert` and `ga-invert` are over; 0: they go on.
 
     References
     ----------
@@ -177,6 +180,7 @@ class OrderSearch:
     surrogate: bool = False
     evaluations: int = 10_000
     patience: int = 1_000
+    convergence: int = 100
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
@@ -185,6 +189,7 @@ class OrderSearch:
         whole("groups", self.groups, 1)
         whole("evaluations", self.evaluations, 1)
         whole("patience", self.patience, 1)
+        whole("convergence", self.convergence, 0)
         share = self.crossover
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 <= share <= 1.0:
             raise InputError(f"crossover is {share!r}; it must be a number from 0 to 1")
@@ -291,7 +296,9 @@ class Orders(Search[Bools]):
         if self._births - self._improved >= self._method.patience:
             return True
         # Later in the paper, for the self-adaptive variants, this reason is given up.
-        return not self._method.is_local and not self._method.is_adaptive and self._alike >= ALIKE_BIRTHS
+        if self._method.is_local or self._method.is_adaptive or not self._method.convergence:
+            return False
+        return self._alike >= self._method.convergence
 
     def _epochs(self) -> Iterator[None]:
         while not self.finished:
