@@ -84,7 +84,7 @@ def table_3(budget: Budget) -> Section:
                 "orders of 200 cells a child begins like a parent for "
                 + ", ".join(f"{share:.1f} % ({name})" for name, share in shared(200).items())
                 + " of its length on average. So local searches gain: a call of ls-invert on 200×50 with 10 % unsafe "
-                "cells is 3.3 times as fast. Genetic algorithms, 70 % of whose children come from the crossover, do not."
+                "cells is 3.3 times as fast. Genetic algorithms, 70 % of whose children are of the crossover, do not."
             ),
             Text(
                 "How much there is to gain at most: no pattern, by whatever order, costs less than the bound that "
