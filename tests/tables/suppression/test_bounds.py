@@ -29,6 +29,8 @@ def rising(problem: Problem) -> list[float]:
     found = [bounds.value]
     bounds.raise_prices(60)
     found.append(bounds.value)
+    assert (bounds.shares[problem.primary] == 1.0).all()
+    assert ((bounds.shares >= 0.0) & (bounds.shares <= 1.0)).all()
     for _ in range(ROUNDS):
         bounds.add_cuts()
         bounds.raise_prices(60)

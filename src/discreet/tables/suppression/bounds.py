@@ -81,11 +81,16 @@ class Bounds:
         if self.value < before:  # by rounding
             self._prices, self._paid = prices, paid
 
+    @property
+    def shares(self) -> Floats:
+        """How much of each column the relations take together, lately: all of the primary ones."""
+        return np.where(self._problem.primary, 1.0, np.clip(self._share, 0.0, 1.0))
+
     def add_cuts(self) -> int:
         """Let further sums pay that the shares do not satisfy; tell how many."""
         if self._networks is None:
             self._networks = [slices for one in self._stated for slices in _slices(one, self._separated)]
-        share = np.where(self._problem.primary, 1.0, np.clip(self._share, 0.0, 1.0))
+        share = self.shares
         share[share < NO_SHARE] = 0.0
         found: dict[bytes, tuple[float, Cut]] = {}
         for one in self._networks:

@@ -51,7 +51,7 @@ class Sweep(NamedTuple):
     """How to protect all requirements anew: cells taken early may have become needless by those taken later."""
 
     is_rising: bool  # small levels first
-    discount: float | None = None  # what cells of the pattern cost, in parts of their weight; None: no others are taken
+    parts: Floats | None = None  # what each cell costs, in parts of its weight; None: no others than the pattern's
 
 
 class _Swept(NamedTuple):
@@ -59,7 +59,7 @@ class _Swept(NamedTuple):
 
     suppressed: Bools
     number: Ints  # requirement: its certificate
-    discount: float | None
+    parts: Floats | None
 
 
 class LinearProgramPattern:
@@ -232,7 +232,7 @@ class LinearProgramPattern:
             Leave after so many for which linear programs had to be solved; the others are not counted.
         """
         banned = np.zeros(len(self.problem), dtype=np.bool_)
-        if self._swept is not None and self._swept.discount is None:
+        if self._swept is not None and self._swept.parts is None:
             banned = ~self._swept.suppressed
         return self._protect(order, banned, most)
 
@@ -278,8 +278,8 @@ class LinearProgramPattern:
     def _protect(self, order: Ints, banned: Bools, most: int | None = None, bonus: float | None = None) -> int:
         failed = tried = 0
         price = self._prices()
-        if self._swept is not None and self._swept.discount is not None:
-            price[self._swept.suppressed & ~self._suppressed] *= self._swept.discount
+        if self._swept is not None and self._swept.parts is not None:
+            price[~self._suppressed] *= self._swept.parts[~self._suppressed]
         price[banned] = np.inf
         for requirement in order.tolist():
             if self._certificates.number[requirement] >= 0:
@@ -360,7 +360,7 @@ class LinearProgramPattern:
 
     def _present_bonus(self) -> float:
         """What protecting another requirement is worth by now, in parts of the median weight."""
-        if self._swept is not None and self._swept.discount is None:
+        if self._swept is not None and self._swept.parts is None:
             return SWEEP_BONUS
         if not self._lattice:
             return SUBTABLE_BONUS if self.is_vast else BONUS
@@ -426,7 +426,7 @@ class LinearProgramPattern:
 
     def begin_sweep(self, sweep: Sweep) -> Ints:
         """Begin to protect all requirements anew by `protect`; give the order to do it in."""
-        self._swept = _Swept(self._suppressed.copy(), self._certificates.number.copy(), sweep.discount)
+        self._swept = _Swept(self._suppressed.copy(), self._certificates.number.copy(), sweep.parts)
         self._programs_of_sweep = 0
         self._suppressed[:] = self.problem.primary
         self._certificates.number[:] = -1

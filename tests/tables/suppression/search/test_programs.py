@@ -98,3 +98,20 @@ def test_rebuilds_find_what_one_pass_does_not(table_reference) -> None:  # type:
         list(search._rebuild())
     assert pattern.cost < before
     assert audit(released(problem, pattern.suppressed))
+
+
+def test_a_build_that_the_relaxation_leads_is_cheaper() -> None:
+    led: list[float] = []
+    plain: list[float] = []
+    for seed in range(6):
+        problem = cube(seed)
+        for shares, costs in ((None, led), (np.zeros(len(problem)), plain)):
+            search = begun(LinearProgramPattern(problem))
+            if shares is not None:
+                search.__dict__["_shares"] = shares
+            for _ in search.epochs():
+                if search._swept:  # the first build has ended
+                    break
+            costs.append(search.cost)
+            assert audit(released(problem, search.answer()))
+    assert sum(led) < sum(plain)

@@ -2,22 +2,25 @@
 
 A linear program pays for the moves of cells, not for cells; what a build takes early is costly in hindsight. Built
 again with the cells of the best pattern at a discount, in another order, and then once more with the cells taken only,
-patterns get cheaper at nearly every round, and by more than cell by cell.
+patterns get cheaper at nearly every round, and by more than cell by cell. From the first on, builds are led by a
+relaxation of all requirements together (`bounds`): cells that it takes cost next to nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discreet.attack.system import Bools
+from discreet.attack.system import Bools, Floats
 from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import State, inside, part
 from discreet.evolution.stops import Place
 from discreet.kernels.random import uniform
 from discreet.tables.suppression.baselines import cover_by_hypercubes
+from discreet.tables.suppression.bounds import Bounds
 from discreet.tables.suppression.program_pattern import LinearProgramPattern, Sweep
 from discreet.tables.suppression.search.incumbent import CYCLES, PatternSearch
 from discreet.tables.suppression.slices import PairedSlices
@@ -26,6 +29,10 @@ from discreet.tables.suppression.slices import PairedSlices
 PREVIOUS_DISCOUNT = 0.7
 # Between these is what cells of the best pattern cost in a rebuild, in parts of their weight.
 LEAST_DISCOUNT, MOST_DISCOUNT = 0.5, 0.9
+# What cells that the relaxation takes wholly cost in the first build, and between what they do in a rebuild.
+GUIDED, LEAST_GUIDED, MOST_GUIDED = 1e-3, 1e-4, 0.1
+# Steps of prices before the relaxation guides.
+GUIDING_STEPS = 200
 # So often the better of rebuilds and repairs goes on before the other has a chance again.
 TURNS_OF_THE_BETTER = 3
 # What cells that a pattern by slices does without cost in a sweep of it, in times of their weight; and after how many
@@ -89,8 +96,20 @@ class LinearProgramSearch(PatternSearch):
     @property
     def _first_sweeps(self) -> tuple[Sweep, ...]:
         """The first may take any cells, the others those of the pattern only."""
-        build = Sweep(is_rising=False, discount=1.0 if self._previous is None else PREVIOUS_DISCOUNT)
+        build = Sweep(is_rising=False, parts=self._parts(self._previous, PREVIOUS_DISCOUNT, GUIDED))
         return (build, *self.pattern.first_sweeps)
+
+    @cached_property
+    def _shares(self) -> Floats:
+        """How much of each cell the relaxation takes: it minds all requirements, a linear program one."""
+        bounds = Bounds(self.problem, 0)
+        bounds.raise_prices(GUIDING_STEPS)
+        return bounds.shares
+
+    def _parts(self, pattern: Bools | None, discount: float, least: float) -> Floats:
+        """What cells cost in a build, in parts of their weight: less in a pattern, and what the relaxation takes."""
+        parts = np.maximum(least, (1.0 - self._shares) ** 2)
+        return parts if pattern is None else np.where(pattern, np.minimum(parts, discount), parts)
 
     def _protect_by_boxes(self) -> None:
         self.pattern.start(self._previous)
@@ -202,15 +221,16 @@ class LinearProgramSearch(PatternSearch):
         is_rising = self._is_small and self._rebuilds % 2 == 0
         self._rebuilds += 1
         discount = LEAST_DISCOUNT + (MOST_DISCOUNT - LEAST_DISCOUNT) * uniform(self._random)
+        guided = LEAST_GUIDED * (MOST_GUIDED / LEAST_GUIDED) ** uniform(self._random)
         has_failed = False
-        for sweep in (Sweep(is_rising, discount), Sweep(not is_rising)):
+        for sweep in (Sweep(is_rising, self._parts(pattern.suppressed, discount, guided)), Sweep(not is_rising)):
             order = pattern.begin_sweep(sweep)
             yield
             while len(waiting := pattern.waiting(order)) and not has_failed:
                 has_failed = pattern.protect(waiting, 1) > 0
                 if not has_failed:
                     yield
-            if sweep.discount is None or has_failed:
+            if sweep.parts is None or has_failed:
                 pattern.end_sweep(cost)
                 break
             # Costlier or not, its cells are what the second sweep chooses from.
