@@ -13,7 +13,8 @@ from discreet.experiments.statistics import ALPHA
 
 # Costs that differ by less, in percent, are equal but for rounding.
 EQUAL = 1e-7
-HOLDS, MAYBE, OPEN, FAILS = "holds", "holds, perhaps by chance", "cannot be told", "does not hold"
+HOLDS, PART, FAILS, OPEN = "holds", "holds on a part of the tables", "does not hold", "cannot be told"
+FOR, AGAINST = "more for than against, may be chance", "more against than for, may be chance"
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,10 @@ class Duel:
     def verdict(self) -> str:
         """Whether the one is the better one, by the sign test."""
         if self.sign < ALPHA:
-            return HOLDS if self.wins > self.losses else f"{FAILS}: the opposite"
+            return HOLDS if self.wins > self.losses else FAILS
         if self.wins == self.losses:
             return OPEN
-        return MAYBE if self.wins > self.losses else FAILS
+        return FOR if self.wins > self.losses else AGAINST
 
     @property
     def score(self) -> str:
