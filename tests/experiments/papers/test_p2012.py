@@ -161,7 +161,7 @@ def test_findings_are_told_from_the_figures() -> None:
     assert "same seconds of the processor: better on 6, worse on 0" in told
     assert "had 2 times the seconds" in told
     counted = count_verdicts([("a", "", HOLDS), ("b", "", FOR), ("c", "", HOLDS)])
-    assert counted == f"Of 3 findings: {HOLDS}: 2; {FOR}: 1."
+    assert counted == f"The verdicts on 3 findings: {HOLDS} (2); {FOR} (1)."
 
 
 def test_the_published_numbers_agree_with_what_the_paper_says_of_them() -> None:
