@@ -189,7 +189,9 @@ def summarize_table(
         lines += entry("Falling", f"the cost fell by {fallen:.1f} % in the last quarter of the search: more time helps")
     if account["bound"]:
         bound = account["bound"]
-        words = "this is the optimum" if bound["gap"] == 0 else f"at most {bound['gap']:.2f} % of the cost can be saved"
+        words = (
+            "this is the optimum" if bound["gap"] == 0 else f"this is at most {bound['gap']:.2f} % above the optimum"
+        )
         lines += entry("Bound", f"no pattern costs less than {write_figure(bound['value'])}: {words}")
     if measures.get("changes") is not None:
         lines += entry("Previous", f"{measures['changes']:,} secondary cells differ from the previous pattern")

@@ -366,7 +366,7 @@ def _attack(released: Table, request: Request) -> Audit:
 
 
 def describe_bound(value: float | None, base: Floats, weight: Floats, cost: float) -> dict[str, Any] | None:
-    """What a search has proven, with the gap in percent, of the cost itself.
+    """What a search has proven, with the gap in percent of that; None if it is nothing.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def describe_bound(value: float | None, base: Floats, weight: Floats, cost: floa
     if cost <= value + 1e-6 * max(1.0, cost):
         # But for rounding they meet.
         return {"value": cost, "gap": 0.0, "method": "Benders cuts"}
-    return {"value": value, "gap": 100.0 * (cost - value) / cost, "method": "Benders cuts"}
+    return {"value": value, "gap": 100.0 * (cost - value) / value, "method": "Benders cuts"} if value > 0 else None
 
 
 def _account(
