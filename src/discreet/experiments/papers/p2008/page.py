@@ -93,7 +93,9 @@ def table_7(budget: Budget) -> Section:
             f"{runs['seed'].n_unique()} seeds, each with its own draw of Scattered and Clustered; of improvements the "
             "least to the largest, too. The genetic algorithm has "
             f"{_most(runs['generations']):,} generations in each macro-group; how many the chapter has it does not "
-            "say. Its numbers of macro-groups count leftovers in a way that it does not tell; ours are those of MDAV."
+            "say. More gain more: 10,000 gained 8.4, 10.3 and 10.1 % on a draw of Scattered, 17.7, 29.9 and 22.3 % on "
+            "one of Clustered. Its numbers of macro-groups count leftovers in a way that it does not tell; ours are "
+            "those of MDAV."
         ),
         compare_figures(rows),
         Text(
@@ -320,7 +322,7 @@ PAPER = Paper(
     },
     cut=(
         f"Cut: {RUNS} runs of each of the 1,210 settings on the companies instead of 10; Tables 4 to 6 are those of "
-        f"the 2006 paper, cut as on [its page](2006.md); in Table 7 {SEEDS} seeds, {GENERATIONS:,} generations in each "
-        "macro-group."
+        f"the 2006 paper, cut as on [its page](2006.md); Table 7 has {SEEDS} seeds, and {GENERATIONS:,} generations in "
+        "each macro-group."
     ),
 )
