@@ -39,7 +39,7 @@ SMALL = 1_000
 
 def budget(n: int) -> float:
     """CPU seconds for which the search goes on: enough for several passes."""
-    return 2.0 + 4e-5 * n if n < 10_000_000 else 150.0
+    return 2.0 + 4e-5 * n if n < 10_000_000 else 105.0
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,7 @@ next pass draws other borders.
 The borders are those of a kd-tree over a sample of the centroids, so that drawing them costs no more than looking up
 each group once: O(n) memory and O(n log n) time for any n.
 
-A block begins with a quick descent between neighbouring groups: the best move or swap of records between two groups at
-a time. With c and s the centroids and sizes of the groups, and e = y − x, a swap of x (in a) and y (in b) changes the
-SSE by −2·e·(c_a − c_b) − |e|²·(1/s_a + 1/s_b); a move of x to b by |x − c_b|²·s_b/(s_b+1) − |x − c_a|²·s_a/(s_a−1).
+A block begins with a quick descent: moves, swaps and rotations of records between neighbouring groups.
 """
 
 from typing import NamedTuple
@@ -20,6 +18,7 @@ import numpy as np
 from discreet.kernels.arrays import Floats, Ints, Words
 from discreet.kernels.jit import borrower, helper, kernel
 from discreet.kernels.memetic.crossover import cross
+from discreet.kernels.memetic.exchanges import polish, rotate
 from discreet.kernels.memetic.pool import pooled
 from discreet.kernels.memetic.unions import Groups, anneal, slot_costs, slotted, write_order
 from discreet.kernels.partitions.groups import group_costs
@@ -30,12 +29,8 @@ from discreet.kernels.space.kdtree import part_at, widest
 SAMPLE = 24
 # Neighbouring groups from which the neighbours of a record are taken.
 AROUND = 8
-# How often two groups exchange records in a row, and what gain counts as none, in parts of the distance: rounding must
-# not keep them exchanging for ever.
-EXCHANGES = 12
-# How often all groups do so, unless fewer than so many exchanges per group were found the last time.
+# How often all groups exchange records, unless fewer than so many exchanges per group were found the last time.
 ROUNDS, FEW_EXCHANGES = 3, 0.2
-NO_GAIN = 1e-11
 
 
 class Tree(NamedTuple):
@@ -199,6 +194,8 @@ def improve(
         for _ in range(ROUNDS):
             if polish(local, k, around, centres, groups) < FEW_EXCHANGES * count:
                 break
+        if rotate(local, around, centres, groups) > 0:
+            polish(local, k, around, centres, groups)
     if count > 1 and effort > 0.0:
         near = _nearest_members(local, groups, around)
         _search(local, k, near, effort * count, heat, groups, rng)
@@ -296,94 +293,3 @@ def _nearest(distances: Floats, group: int, found: Ints, near: Floats) -> None:
                 near[place], found[place] = near[place - 1], found[place - 1]
                 place -= 1
             near[place], found[place] = distance, other
-
-
-@helper
-def polish(points: Floats, k: int, around: Ints, centres: Floats, groups: Groups) -> int:
-    """Go through all groups once, each with each of its neighbours; tell how many records were exchanged.
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-        The records.
-    k : int
-        Least size of a group; the largest is 2k−1.
-    around : array of shape (g, m)
-        The neighbours of each group, nearest first.
-    centres : array of shape (g, d)
-        The centroids; changed with the groups.
-    groups : Groups
-        The partition; changed in place, with the same slots in use.
-    """
-    exchanged = 0
-    for a in range(around.shape[0]):
-        for t in range(around.shape[1]):
-            b = around[a, t]
-            for _ in range(EXCHANGES):
-                if not (_swap(points, a, b, centres, groups) or _move(points, a, b, k, centres, groups)):
-                    break
-                exchanged += 1
-    return exchanged
-
-
-@borrower
-def _swap(points: Floats, a: int, b: int, centres: Floats, groups: Groups) -> bool:
-    """Do the best swap between two groups if it gains."""
-    d = points.shape[1]
-    shares = 1.0 / groups.sizes[a] + 1.0 / groups.sizes[b]
-    best, mine, yours, scale = 0.0, -1, -1, 0.0
-    for place in range(groups.sizes[a]):
-        x = points[groups.members[a, place]]
-        for other in range(groups.sizes[b]):
-            y = points[groups.members[b, other]]
-            across, square = 0.0, 0.0
-            for j in range(d):
-                e = y[j] - x[j]
-                across += e * (centres[a, j] - centres[b, j])
-                square += e * e
-            change = -2.0 * across - square * shares
-            if change < best:
-                best, mine, yours, scale = change, place, other, square
-    if mine < 0 or -best <= NO_GAIN * scale:
-        return False
-    i, m = groups.members[a, mine], groups.members[b, yours]
-    for j in range(d):
-        e = points[m, j] - points[i, j]
-        centres[a, j] += e / groups.sizes[a]
-        centres[b, j] -= e / groups.sizes[b]
-    groups.members[a, mine], groups.members[b, yours] = m, i
-    groups.labels[m], groups.labels[i] = a, b
-    return True
-
-
-@borrower
-def _move(points: Floats, a: int, b: int, k: int, centres: Floats, groups: Groups) -> bool:
-    """Move the record that gains most by it from the larger of two groups to the other, if sizes allow."""
-    if groups.sizes[a] < groups.sizes[b]:
-        a, b = b, a
-    d = points.shape[1]
-    here, there = groups.sizes[a], groups.sizes[b]
-    if here <= k or there >= 2 * k - 1:
-        return False
-    best, found, scale = 0.0, -1, 0.0
-    for place in range(here):
-        x = points[groups.members[a, place]]
-        leaving, joining = 0.0, 0.0
-        for j in range(d):
-            leaving += (x[j] - centres[a, j]) ** 2
-            joining += (x[j] - centres[b, j]) ** 2
-        change = joining * there / (there + 1) - leaving * here / (here - 1)
-        if change < best:
-            best, found, scale = change, place, leaving
-    if found < 0 or -best <= NO_GAIN * scale:
-        return False
-    i = groups.members[a, found]
-    for j in range(d):
-        centres[a, j] -= (points[i, j] - centres[a, j]) / (here - 1)
-        centres[b, j] += (points[i, j] - centres[b, j]) / (there + 1)
-    groups.members[a, found] = groups.members[a, here - 1]
-    groups.members[b, there] = i
-    groups.labels[i] = b
-    groups.sizes[a] -= 1
-    groups.sizes[b] += 1
-    return True

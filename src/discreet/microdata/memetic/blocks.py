@@ -13,7 +13,6 @@ from discreet.evolution.checks import finite, integers
 from discreet.evolution.process import Search, State, mapped
 from discreet.kernels.compiling import uninterrupted
 from discreet.kernels.memetic.blocks import block_costs, borders, centroids, improve, locate, regroup, sort_records
-from discreet.kernels.partitions.groups import within_sse
 from discreet.kernels.partitions.mdav import mdav
 from discreet.kernels.random import seeded
 from discreet.microdata.method import MOST_PASSES, Labels, Points, Run, kept_blocks, kept_order, split_large
@@ -24,9 +23,9 @@ START_BLOCK_RECORDS = 10_000
 EPOCH_RECORDS = 50_000
 # Unions of groups of more records are too large to be worked on; between such groups records only move and swap.
 MOST_UNION_K = 500
-# Steps per group and heat (as a share of the method's) of the first passes, and of all others: the first descend only,
-# and new borders gain more than many steps between the same ones.
-PASSES = ((1.1, 0.0), (1.1, 0.0), (1.1, 0.0), (2.0, 0.7), (4.0, 0.7), (8.0, 0.7))
+# Steps per group and heat (as a share of the method's) of the first passes, and of all others: the first exchange
+# records between two or three groups, and new borders gain more than many steps between the same ones.
+PASSES = (*((0.0, 0.0),) * 8, (1.1, 0.0), (2.0, 0.7), (4.0, 0.7), (8.0, 0.7))
 
 
 class Blocks(Search[Labels]):
@@ -49,7 +48,10 @@ class Blocks(Search[Labels]):
     finished = False  # there is always something to gain
 
     def __init__(self, points: Points, k: int, run: Run, *, heat: float, groups: int) -> None:
-        self._points, self._k, self._run, self._heat, self._groups = points, k, run, heat, groups
+        self._given, self._points, self._k, self._run, self._heat, self._groups = points, points, k, run, heat, groups
+        # The rows of the file in the order of the first partition, in which the points stand from then on: those of a
+        # block lie side by side in memory.
+        self._rows = np.empty(0, np.int64)
         # The records in an order in which those of a group stand together, and a mark at the first of each group.
         self._order = np.empty(0, np.int64)
         self._heads = np.empty(0, np.int64)
@@ -83,13 +85,13 @@ class Blocks(Search[Labels]):
     def answer(self) -> Labels:
         """The groups as they are."""
         labels = np.empty(len(self._points), np.int64)
-        labels[self._order] = np.cumsum(self._heads) - 1
+        labels[self._rows[self._order]] = np.cumsum(self._heads) - 1
         return labels
 
     def _state(self) -> State:
         """The partition, and how far the pass is."""
         return {
-            "order": self._order,
+            "order": self._rows[self._order],
             "heads": self._heads,
             "starts": self._starts,
             "costs": self._costs,
@@ -100,7 +102,8 @@ class Blocks(Search[Labels]):
 
     def _restore(self, state: State) -> None:
         kept: dict[str, Any] = dict(state)
-        self._order, self._heads = kept_order(kept, len(self._points), self._k)
+        order, self._heads = kept_order(kept, len(self._points), self._k)
+        self._sort(order)
         self._starts, self._costs, self._next = kept_blocks(kept, self._heads, len(self._order))
         self._passes = int(integers("passes", kept["passes"], (), 0, MOST_PASSES))
         self._cost = finite("cost", kept["cost"], least=0.0) if len(self._order) else math.inf
@@ -109,8 +112,8 @@ class Blocks(Search[Labels]):
         """Order the records by the groups that were given, or partition them by mdav within blocks."""
         if self._run.start is not None:
             labels = split_large(self._run.start, self._k)
-            self._order = np.argsort(labels, kind="stable")
-            self._heads = np.diff(labels[self._order], prepend=-1)
+            order = np.argsort(labels, kind="stable")
+            self._heads = np.diff(labels[order], prepend=-1)
         else:
             homes, blocks = self._homes(self._points, len(self._points) // START_BLOCK_RECORDS)
             order, starts = sort_records(homes, blocks)
@@ -119,8 +122,16 @@ class Blocks(Search[Labels]):
             mapped(
                 lambda span: _first_groups(self._points, self._k, order[span], heads[span]), spans, self._run.threads
             )
-            self._order, self._heads = order, heads
-        self._cost = float(within_sse(self._points, self.answer()))
+            self._heads = heads
+        self._sort(order)
+        everything = np.array([0, len(order)])
+        self._cost = float(block_costs(self._points, self._order, self._heads, everything)[0])
+
+    def _sort(self, order: Labels) -> None:
+        """Let the points stand in an order of the rows of the file; none for as they are."""
+        if len(order):
+            points = self._given[order]
+            self._points, self._rows, self._order = points, order, np.arange(len(order))
 
     def _draw_borders(self) -> None:
         """Begin the next pass: put the groups of each of its blocks together."""
