@@ -23,9 +23,11 @@ START_BLOCK_RECORDS = 10_000
 EPOCH_RECORDS = 50_000
 # Unions of groups of more records are too large to be worked on; between such groups records only move and swap.
 MOST_UNION_K = 500
-# Steps per group and heat (as a share of the method's) of the first passes, and of all others: the first exchange
-# records between two or three groups, and new borders gain more than many steps between the same ones.
-PASSES = (*((0.0, 0.0),) * 8, (1.1, 0.0), (2.0, 0.7), (4.0, 0.7), (8.0, 0.7))
+# At first records are only exchanged between two or three groups, as long as a pass gains this part of the cost.
+LEAST_GAIN = 0.01
+# Steps per group and heat (as a share of the method's) of the next passes, and of all others: new borders gain more
+# than many steps between the same ones.
+PASSES = ((1.1, 0.0), (1.1, 0.0), (2.0, 0.7), (4.0, 0.7), (8.0, 0.7))
 
 
 class Blocks(Search[Labels]):
@@ -58,6 +60,8 @@ class Blocks(Search[Labels]):
         self._starts = np.zeros(1, np.int64)  # of the blocks of this pass
         self._costs = np.zeros(0)  # of these blocks
         self._passes, self._next, self._cost = 0, 0, np.inf
+        # Passes in which records were only exchanged, -1 as long as they go on; and the cost before the pass under way.
+        self._exchange_passes, self._pass_cost = -1, 0.0
 
     @property
     def cost(self) -> float:
@@ -73,7 +77,9 @@ class Blocks(Search[Labels]):
             if self._next == len(self._starts) - 1:
                 self._draw_borders()
             blocks = len(self._starts) - 1
-            effort, share = PASSES[min(self._passes, len(PASSES)) - 1]
+            effort, share = 0.0, 0.0
+            if self._exchange_passes >= 0:
+                effort, share = PASSES[min(self._passes - self._exchange_passes, len(PASSES)) - 1]
             while self._next < blocks:
                 first, end = self._next, min(blocks, self._next + max(1, EPOCH_RECORDS * blocks // len(self._points)))
                 self._costs[first:end] = self._improve(range(first, end), effort, share)
@@ -97,6 +103,8 @@ class Blocks(Search[Labels]):
             "costs": self._costs,
             "passes": self._passes,
             "next": self._next,
+            "exchange_passes": self._exchange_passes,
+            "pass_cost": self._pass_cost,
             "cost": self.cost,
         }
 
@@ -106,6 +114,10 @@ class Blocks(Search[Labels]):
         self._sort(order)
         self._starts, self._costs, self._next = kept_blocks(kept, self._heads, len(self._order))
         self._passes = int(integers("passes", kept["passes"], (), 0, MOST_PASSES))
+        # Older files have none: all their passes took steps.
+        exchange_passes = kept.get("exchange_passes", 0 if self._passes else -1)
+        self._exchange_passes = int(integers("exchange_passes", exchange_passes, (), -1, self._passes))
+        self._pass_cost = finite("pass_cost", kept.get("pass_cost", 0.0), least=0.0)
         self._cost = finite("cost", kept["cost"], least=0.0) if len(self._order) else math.inf
 
     def _make_first_partition(self) -> None:
@@ -135,7 +147,9 @@ class Blocks(Search[Labels]):
 
     def _draw_borders(self) -> None:
         """Begin the next pass: put the groups of each of its blocks together."""
-        self._passes += 1
+        if self._exchange_passes < 0 and self._passes and self._cost > (1.0 - LEAST_GAIN) * self._pass_cost:
+            self._exchange_passes = self._passes
+        self._passes, self._pass_cost = self._passes + 1, self.cost
         places = centroids(self._points, self._order, self._heads)
         homes, blocks = self._homes(places, len(places) // self._groups)
         self._order, self._heads, self._starts = regroup(self._order, self._heads, homes, blocks)
