@@ -93,7 +93,8 @@ def measure(name: str, table: Table, bars: list[Bars], most: float) -> None:
     process.prove(steps)
     spent, bound = time.process_time() - start, process.bound or 0.0
     gap = 100.0 * (process.cost - bound) / bound if bound else np.inf
-    verdict = judged(problem, process.pattern())
+    audited = time.process_time()
+    verdict = f"{judged(problem, process.pattern())} in {time.process_time() - audited:.1f} CPU s"
     costs = ", ".join(f"{at[mark]:,.0f} at {mark} s" for mark in MARKS if mark <= seconds and np.isfinite(at[mark]))
     print(f"{name}: {len(table):,} cells, {len(table.primary):,} unsafe; first {trace[0][1]:,.0f}; {costs}")
     print(f"  last {process.cost:,.0f}, bound {bound:,.0f}, gap {gap:.2f} %, {spent:.1f} CPU s, audit {verdict}")

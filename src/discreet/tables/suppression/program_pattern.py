@@ -25,6 +25,7 @@ from discreet.tables.suppression.certificates import Certificates, pack, unpack_
 from discreet.tables.suppression.lattice import LatticeProver, lattice_of
 from discreet.tables.suppression.problem import NOTHING, SIZE_CLASSES, Problem, SizeClasses
 from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver
+from discreet.tables.suppression.wide import WideProver
 
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
 # these may be published again.
@@ -147,6 +148,10 @@ class LinearProgramPattern:
         return LinearProver(self.problem.system, np.empty(0, dtype=np.int64))
 
     @cached_property
+    def _wide_prover(self) -> WideProver:
+        return WideProver(self.problem, self._targeted)
+
+    @cached_property
     def _boxes(self) -> Boxes:
         return Boxes(self.problem)
 
@@ -255,6 +260,36 @@ class LinearProgramPattern:
             self._take(found, requirement, price)
         return True
 
+    def protect_widely(self, order: Ints, bonus: float, prices: Floats, *, is_near: bool) -> bool:
+        """Protect the first open one of some requirements by a wide program, and others if that costs little.
+
+        Parameters
+        ----------
+        order : array of int
+            The requirements.
+        bonus : float
+            What a unit of a move that protects another is worth, in parts of the median weight.
+        prices : array of float
+            What each column costs that is not suppressed yet; infinite where it must not be.
+        is_near : bool
+            Whether to try it with what is suppressed and a smaller part alone.
+        """
+        requirement = int(self.waiting(order)[0])
+        cell, side = int(self.problem.cell[requirement]), float(self.problem.side[requirement])
+        # What a cell is part of, and what is part of it, moves along: else a giant would stand against its own sums.
+        preferred = np.where(self._wide_prover.related(cell), side, side * self._side)
+        price, found = np.where(self._suppressed, self._prices(), prices), None
+        if is_near:
+            amount = float(side * self.problem.level[requirement])
+            near = self._wide_prover.near(price, cell, amount, self._suppressed)
+            found = self._solve(self._wide_prover, requirement, near, bonus, preferred)
+        if found is None:
+            found = self._solve(self._wide_prover, requirement, price, bonus, preferred)
+        if found is not None:
+            self._take(found, requirement, price)
+            self._certify_by_boxes(order)
+        return found is not None
+
     def protect_by_boxes(self, order: Ints) -> int:
         """Protect requirements fast and at a high cost, by boxes, the rest by linear programs; count failures."""
         self._box(order)
@@ -303,12 +338,15 @@ class LinearProgramPattern:
             else:
                 self._take(found, requirement, price)
             if self.is_slow:
-                # Where a program takes long, what is suppressed by now may protect more at no cost.
-                still = order[self._certificates.number[order] < 0]
-                self._boxes.protect(self._suppressed, self._certificates, still, self._suppressed)
-                if self.is_vast:
-                    self._branches.protect(self._suppressed, self._certificates, still, self._suppressed)
+                self._certify_by_boxes(order)
         return failed
+
+    def _certify_by_boxes(self, order: Ints) -> None:
+        """Where a program takes long, what is suppressed by now may protect more at no cost."""
+        still = order[self._certificates.number[order] < 0]
+        self._boxes.protect(self._suppressed, self._certificates, still, self._suppressed)
+        if self.is_vast:
+            self._branches.protect(self._suppressed, self._certificates, still, self._suppressed)
 
     def _recall(self, requirement: int, price: Floats) -> None:
         """In a sweep, let a requirement rest on what it rested on before."""
@@ -318,7 +356,14 @@ class LinearProgramPattern:
         self._suppressed[cells] = True
         price[cells] = CHARGE * self.problem.weight[cells]
 
-    def _solve(self, prover: Prover, requirement: int, price: Floats, bonus: float = BONUS) -> Floats | None:
+    def _solve(
+        self,
+        prover: Prover,
+        requirement: int,
+        price: Floats,
+        bonus: float = BONUS,
+        preferred: Floats | None = None,
+    ) -> Floats | None:
         """The cheapest moves that protect a requirement, and others if that costs little."""
         problem = self.problem
         self.solved += 1
@@ -327,7 +372,7 @@ class LinearProgramPattern:
         if len(fixed):
             price = price.copy()
             price[fixed] = np.inf
-        what = (price, int(problem.cell[requirement]), amount, self._targets(), bonus * self._typical_weight)
+        what = (price, int(problem.cell[requirement]), amount, self._targets(preferred), bonus * self._typical_weight)
         is_first = bool((self._certificates.number < 0).all())
         found = prover.cheapest(*what)
         if found is None or prover is not self._lattice or not is_first or len(problem) > self.sizes.small:
@@ -345,13 +390,14 @@ class LinearProgramPattern:
         price[self.problem.primary] = 0.0
         return price
 
-    def _targets(self) -> Floats:
+    def _targets(self, preferred: Floats | None = None) -> Floats:
         """How far each cell with an open requirement is to move: to the side that is open, or to one of the two."""
-        if self.is_single_minded:
+        if preferred is None and self.is_single_minded:
             return np.zeros(len(self.problem))
         level = self.problem.level
         up, down = self._open_level(self._up, level), self._open_level(self._down, level)
-        side = np.where((up > 0) & (down > 0), self._side, np.where(up > 0, 1.0, -1.0))
+        either = self._side if preferred is None else preferred
+        side = np.where((up > 0) & (down > 0), either, np.where(up > 0, 1.0, -1.0))
         return np.where(side > 0, up, -down)
 
     def _open_level(self, index: Ints, level: Floats) -> Floats:

@@ -123,7 +123,7 @@ class LinearProver:
         if most_vertices is not None:
             self._program.set(simplex_iteration_limit=most_vertices)
 
-    def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float) -> Floats | None:
+    def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float | Floats) -> Floats | None:
         """See `Prover`."""
         if 0 < abs(amount) < SMALL * self.system.widest:
             # Among moves that are far larger a small one is rounding.
@@ -166,7 +166,7 @@ class LinearProver:
         cells: Ints,
         amounts: Floats,
         target: Floats,
-        bonus: float,
+        bonus: float | Floats,
         widest: float,
         ways: list[Way],
         unit: float = 1.0,
@@ -188,10 +188,10 @@ class LinearProver:
         most = np.concatenate([up, down, first_up[self._targeted], first_down[self._targeted]])
         least = np.zeros(self.variables)
         least[cells], least[n + cells] = up[cells], down[cells]
-        cost = np.where(able, price, 0.0)
+        cost, worth = np.where(able, price, 0.0), np.broadcast_to(bonus, n)
         # Against its target a cell moves at a price, or else up and down at once would earn the bonus.
-        cost_up, cost_down = np.where(target < 0, cost + bonus, cost), np.where(target > 0, cost + bonus, cost)
-        earned = np.where(targets != 0, cost[self._targeted] - bonus, 0.0)
+        cost_up, cost_down = np.where(target < 0, cost + worth, cost), np.where(target > 0, cost + worth, cost)
+        earned = np.where(targets != 0, cost[self._targeted] - worth[self._targeted], 0.0)
         self._program.change_costs(np.concatenate([cost_up, cost_down, earned, earned]))
         self._program.change_bounds(least, most)
         # From scratch, so that what is found does not depend on what was solved before.
@@ -237,10 +237,11 @@ class ConfinedProver:
         inner = self._number[targeted[columns[targeted]]].astype(np.int64)
         self._prover = LinearProver(part, inner, is_interior_allowed=is_interior_allowed, most_vertices=most_vertices)
 
-    def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float) -> Floats | None:
+    def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float | Floats) -> Floats | None:
         """See `Prover`."""
         cells = self._cells
-        found = self._prover.cheapest(price[cells], int(self._number[cell]), amount, target[cells], bonus)
+        worth = np.broadcast_to(bonus, len(price))[cells]
+        found = self._prover.cheapest(price[cells], int(self._number[cell]), amount, target[cells], worth)
         if found is None:
             return None
         deviations = np.zeros(self._size)

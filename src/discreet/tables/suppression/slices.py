@@ -71,7 +71,13 @@ class PairedSlices:
         self._suppressed = self._problem.primary.copy()
         self._certificates = Certificates(len(self._problem), self._problem.requirements)
 
-    def protect(self, weight: Floats | None = None, *, is_rising: bool = False) -> Iterator[None]:
+    def protect(
+        self,
+        weight: Floats | None = None,
+        *,
+        is_rising: bool = False,
+        begun: tuple[Bools, Ints] | None = None,
+    ) -> Iterator[None]:
         """Protect everything anew, slice after slice, a pair at a time.
 
         Parameters
@@ -80,8 +86,13 @@ class PairedSlices:
             What each column counts meanwhile, if not what it costs.
         is_rising : bool
             Whether small levels come first.
+        begun : array of bool, array of int, optional
+            What is suppressed already, and the requirements that it protects.
         """
         self._begin(self._problem.weight if weight is None else weight, is_rising=is_rising)
+        if begun is not None:
+            self._suppressed |= begun[0]
+            self._certificates.add(np.flatnonzero(begun[0] & ~self._problem.primary), begun[1])
         weights = np.bincount(self._code, self._problem.weight)
         order = np.argsort(-weights, kind="stable").tolist()
         for code in order:

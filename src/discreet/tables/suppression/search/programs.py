@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.system import Bools, Floats
+from discreet.attack.system import Bools, Floats, Ints
 from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import State, inside, part
 from discreet.evolution.stops import Place
@@ -38,6 +38,11 @@ TURNS_OF_THE_BETTER = 3
 # What cells that a pattern by slices does without cost in a sweep of it, in times of their weight; and after how many
 # rebuilds by slices without a gain linear programs take over.
 OTHERS_IN_SWEEPS, IDLE_REBUILDS = 100.0, 3
+# What a unit of a move that protects another requirement is worth in each of the first wide programs, and in those
+# after them, in parts of the median weight; and how many patterns are built by them.
+WIDE_BONUSES, WIDE_BUILDS = (1.0, 3.0, 10.0, 10.0, 30.0), 2
+# After so many wide programs what is suppressed does nearly alone.
+FIRST_WIDE = 4
 # At least so many linear programs are solved by repairs in a row where the problem is tiny.
 PROGRAMS_OF_TINY_REPAIRS = 500
 
@@ -70,6 +75,8 @@ class LinearProgramSearch(PatternSearch):
         self._is_safe, self._swept = False, 0
         # Patterns built by slices, and how many lately gained nothing.
         self._sliced, self._idle = 0, 0
+        # Builds by wide programs, and programs of the one under way.
+        self._wide, self._programs_of_wide = 0, 0
         self._completion_due = 0
         self._rebuilds, self._repairs, self._programs_of_turn = 0, 0, 0
         # Of rebuilds and of repairs: what a program saved last time, and how often it was the other's turn since.
@@ -82,6 +89,10 @@ class LinearProgramSearch(PatternSearch):
             if self.pattern.is_sliced:
                 yield
         if self.pattern.is_sliced and not self._unprotectable:
+            if self._sliced == 0:
+                yield from self._build_by_slices(1)
+            while self.pattern.is_vast and self._wide < WIDE_BUILDS:
+                yield from self._build_widely()
             yield from self._build_by_slices()
         if self._swept == 0 and self.pattern.is_single_minded and self._previous is None:
             yield from self._build_on_hypercubes()
@@ -118,14 +129,50 @@ class LinearProgramSearch(PatternSearch):
         self._keep(self.pattern.suppressed)
         self._is_safe = True
 
-    def _build_by_slices(self) -> Iterator[None]:
+    def _build_widely(self) -> Iterator[None]:
+        """The heaviest requirements first, each by a linear program of a large part of the table.
+
+        The second time the cells of the best pattern alone may be taken: what came first may do without what came last.
+        """
+        pattern, order = self.pattern, self.problem.by_level()
+        if not self._programs_of_wide:
+            pattern.start()
+        while len(pattern.waiting(order)):
+            self._begin_phase()
+            prices = self.problem.weight
+            if self._wide and self._best is not None:
+                prices = np.where(self._best, prices, np.inf)
+            bonus = WIDE_BONUSES[min(self._programs_of_wide, len(WIDE_BONUSES) - 1)]
+            if not pattern.protect_widely(order, bonus, prices, is_near=self._programs_of_wide >= FIRST_WIDE):
+                break
+            self._programs_of_wide += 1
+            yield
+            yield from self._complete_widely(order)
+        self._wide, self._programs_of_wide = self._wide + 1, 0
+        self._begin_phase()
+        yield
+
+    def _complete_widely(self, order: Ints) -> Iterator[None]:
+        """What wide programs have found so far, made safe by slices, or by boxes where these are none."""
+        pattern, slices = self.pattern, PairedSlices(self.problem)
+        if slices.usable and len(pattern.waiting(order)):
+            closed = np.setdiff1d(np.arange(self.problem.requirements), pattern.open)
+            yield from slices.protect(begun=(pattern.suppressed, closed))
+            found = slices.complete()
+        else:
+            found = pattern.complete_by_boxes()
+        if found is not None:
+            self._keep(found)
+        yield
+
+    def _build_by_slices(self, most: int | None = None) -> Iterator[None]:
         """Where linear programs take long, flows in pairs of slices cost far less than boxes, built again and again.
 
         A rebuild has the cells of the best pattern at a discount; then it is swept with its own cells, small levels
         first, whether it is costlier or not.
         """
         slices = PairedSlices(self.problem)
-        while slices.usable and self._idle < IDLE_REBUILDS:
+        while slices.usable and self._idle < IDLE_REBUILDS and self._sliced != most:
             self._begin_phase()
             weight, cost = self.problem.weight, self._cost
             if self._sliced and self._best is not None:
@@ -285,6 +332,7 @@ class LinearProgramSearch(PatternSearch):
             "is_safe": int(self._is_safe),
             "counts": np.array(counts, dtype=np.int64),
             "sliced": np.array([self._sliced, self._idle], dtype=np.int64),
+            "wide": np.array([self._wide, self._programs_of_wide], dtype=np.int64),
             "saved": np.array(self._saved),
             "waited": np.array(self._waited, dtype=np.int64),
         }
@@ -298,5 +346,7 @@ class LinearProgramSearch(PatternSearch):
         self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn = counts
         if "sliced" in held:
             self._sliced, self._idle = integers("sliced", held["sliced"], (2,), 0, 2**62).tolist()
+        if "wide" in held:
+            self._wide, self._programs_of_wide = integers("wide", held["wide"], (2,), 0, 2**62).tolist()
         self._saved = floats("saved", held["saved"], (2,), infinite=True).tolist()
         self._waited = integers("waited", held["waited"], (2,), 0, 2**62).tolist()
