@@ -12,8 +12,8 @@ from discreet.attack.system import Bools, Floats, Ints
 from discreet.tables.suppression.problem import Problem
 from discreet.tables.suppression.provers import ConfinedProver, Neighbourhoods
 
-# How many columns a program has at most, or rather half as many again; in more than three dimensions it takes longer.
-WIDE_PART, WIDE_PART_OF_MANY = 40_000, 16_000
+# About how many columns a program has; all, if they are no more than half as many again.
+WIDE_PART = 40_000
 # How many columns are taken around a cell, besides those that are suppressed, once these may do nearly alone.
 NEAR_PART = 6_000
 # What moves of sums and parts of the cell are worth, in times of what others are, from what part of its move on.
@@ -36,14 +36,13 @@ class WideProver:
     def __init__(self, problem: Problem, targeted: Ints) -> None:
         self.problem, self._targeted = problem, targeted
         self._neighbourhoods = Neighbourhoods(problem)
-        self._size = WIDE_PART if len(problem.table.dimensions) <= 3 else WIDE_PART_OF_MANY
         self._codes = problem.table.codes[problem.system.cells]
 
     def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float) -> Floats | None:
         """See `Prover`."""
         columns = np.isfinite(price)
-        if int(columns.sum()) > 1.5 * self._size:
-            columns = self._neighbourhoods.columns(cell, amount, price, self._size)
+        if int(columns.sum()) > 1.5 * WIDE_PART:
+            columns = self._neighbourhoods.columns(cell, amount, price, WIDE_PART)
         columns[cell] = True
         prover = ConfinedProver(self.problem.system, columns, self._targeted, is_interior_allowed=True)
         # Each of these would else need a program of its own, as costly as this one.

@@ -91,7 +91,9 @@ class LinearProgramSearch(PatternSearch):
         if self.pattern.is_sliced and not self._unprotectable:
             if self._sliced == 0:
                 yield from self._build_by_slices(1)
-            while self.pattern.is_vast and self._wide < WIDE_BUILDS:
+            # Of more dimensions a wide program takes a minute, and boxes cost too much for what it leaves open.
+            is_wide = self.pattern.is_vast and PairedSlices(self.problem).usable
+            while is_wide and self._wide < WIDE_BUILDS:
                 yield from self._build_widely()
             yield from self._build_by_slices()
         if self._swept == 0 and self.pattern.is_single_minded and self._previous is None:
@@ -153,14 +155,13 @@ class LinearProgramSearch(PatternSearch):
         yield
 
     def _complete_widely(self, order: Ints) -> Iterator[None]:
-        """What wide programs have found so far, made safe by slices, or by boxes where these are none."""
+        """What wide programs have found so far, made safe by slices."""
         pattern, slices = self.pattern, PairedSlices(self.problem)
-        if slices.usable and len(pattern.waiting(order)):
+        found: Bools | None = pattern.suppressed
+        if len(pattern.waiting(order)):
             closed = np.setdiff1d(np.arange(self.problem.requirements), pattern.open)
             yield from slices.protect(begun=(pattern.suppressed, closed))
             found = slices.complete()
-        else:
-            found = pattern.complete_by_boxes()
         if found is not None:
             self._keep(found)
         yield
