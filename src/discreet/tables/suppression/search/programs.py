@@ -141,7 +141,7 @@ class LinearProgramSearch(PatternSearch):
             pattern.start()
         while len(pattern.waiting(order)):
             self._begin_phase()
-            prices = self.problem.weight
+            prices = self._parts(None, 1.0, GUIDED) * self.problem.weight
             if self._wide and self._best is not None:
                 prices = np.where(self._best, prices, np.inf)
             bonus = WIDE_BONUSES[min(self._programs_of_wide, len(WIDE_BONUSES) - 1)]
