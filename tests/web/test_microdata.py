@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from discreet.cli.app import run
+from discreet.jobs.history import PLACE
 
 
 def fit(page: Page) -> None:
@@ -57,6 +58,15 @@ def choose(page: Page, label: str, option: str) -> None:
     page.get_by_label(label, exact=True).click()
     page.get_by_role("option", name=option, exact=True).click()
     expect(page.get_by_role("option")).to_have_count(0)
+
+
+def wait_until_kept(app: Any, page: Page, words: str) -> None:
+    """Wait until the app has what was written: a page that leaves at once may take its last words with it."""
+    for _ in range(600):
+        if any(words in path.read_text(encoding="utf-8") for path in (app.folder / PLACE).glob("*.json")):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("the app does not keep what was written")
 
 
 def repeats(folder: Path, command: str, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,6 +213,7 @@ def test_from_a_file_to_a_signed_off_release_by_keyboard(
     write(page, "Recipient", "The <b>institute</b>")
     write(page, "Safe people", "They have signed.")
     page.keyboard.press("Tab")
+    wait_until_kept(app, page, "They have signed.")
     page.reload()
     expect(page.get_by_label("Safe people", exact=True)).to_have_value("They have signed.")
     press(page, page.get_by_role("button", name="Write the release"))
