@@ -103,6 +103,8 @@ class LinearProgram:
         The coefficients of the rows.
     maximise : bool
         Whether the largest cost is sought, and not the least.
+    are_whole : bool
+        Whether the columns have whole values only; then there are neither duals nor a basis.
     options
         Options of HiGHS, besides those that all linear programs have in common.
     """
@@ -117,10 +119,12 @@ class LinearProgram:
         row_upper: Floats,
         matrix: Matrix,
         maximise: bool = False,
+        are_whole: bool = False,
         **options: Option,
     ) -> None:
         self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        self.set(**{**COMMON_OPTIONS, **options})
+        # A method of linear programs would take the values as any.
+        self.set(**{**COMMON_OPTIONS, **({"solver": "choose"} if are_whole else {}), **options})
         count = len(cost)
         self._every = np.arange(count, dtype=np.int32)
         layout = highspy.MatrixFormat.kRowwise if matrix.by_rows else highspy.MatrixFormat.kColwise
@@ -140,7 +144,7 @@ class LinearProgram:
             matrix.starts.astype(np.int32),
             matrix.places.astype(np.int32),
             matrix.coefficients,
-            np.zeros(count, np.int32),
+            np.full(count, are_whole, np.int32),
         )
 
     def set(self, **options: Option) -> None:
@@ -196,6 +200,12 @@ class LinearProgram:
         return float(self._highs.getInfo().objective_function_value)
 
     @property
+    def proven(self) -> float:
+        """No solution costs less; what the solver has proven so far if the columns have whole values."""
+        info = self._highs.getInfo()
+        return float(info.mip_dual_bound if self._highs.getLp().integrality_ else info.objective_function_value)
+
+    @property
     def iterations(self) -> int:
         """Iterations of the simplex method in the last run."""
         return max(0, int(self._highs.getInfo().simplex_iteration_count))
@@ -223,6 +233,7 @@ class LinearProgram:
     @basis.setter
     def basis(self, basis: Basis) -> None:
         start = highspy.HighsBasis()
+        start.alien = False  # it is the solver's own: to see whether it is one takes longer than to go on from it
         start.col_status = [_BASIS_STATUS[status] for status in basis.columns.tolist()]
         start.row_status = [_BASIS_STATUS[status] for status in basis.rows.tolist()]
         self._highs.setBasis(start)

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import milp
 
 from discreet.attack.system import Bools, Floats
 from discreet.tables.primary import primary
 from discreet.tables.suppression.exact.branch_and_cut import Exact
+from discreet.tables.suppression.exact.master import Relaxation
+from discreet.tables.suppression.exact.parts import solve_parts
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem, problem_of
 from discreet.tables.tabulate import tabulate
@@ -139,6 +142,29 @@ def test_no_pattern_found_is_cheaper_than_the_bound(rng: np.random.Generator) ->
     assert exposed(problem, search.answer()) == exposed(problem, pattern)
 
 
+@settings(max_examples=15, deadline=None)
+@given(rng=generators)
+def test_parts_solved_for_themselves_cost_what_all_cost_together(rng: np.random.Generator) -> None:
+    table = unsafe_table(rng, [9, 8])
+    problem = problem_of(table.but(cost=_weights(rng, table.value)))
+    relaxation = Relaxation(problem, 1.0)
+    for _ in range(4):
+        relaxation.round()
+    # Fixed columns take the rest apart.
+    lower, upper = problem.primary.astype(np.float64), np.ones(len(problem))
+    lower[rng.random(len(problem)) < 0.3] = 1.0
+    found = solve_parts(relaxation, lower, upper, 0.0)
+    rows = np.zeros((len(relaxation.pool), len(problem)))
+    for row, cut in zip(rows, relaxation.pool.cuts, strict=True):
+        row[cut.columns] = cut.coefficients
+    least = np.array([cut.least for cut in relaxation.pool.cuts])
+    together = milp(problem.weight, integrality=1, bounds=(lower, upper), constraints=(rows, least, np.inf))
+    assert found.is_whole
+    assert found.bound == pytest.approx(together.fun, rel=1e-5)
+    assert problem.weight @ found.share == pytest.approx(together.fun, rel=1e-5)
+    assert (rows @ found.share >= least - 1e-5).all()
+
+
 def test_nothing_to_protect_costs_nothing() -> None:
     problem = problem_of(unsafe_table(np.random.default_rng(1), [3, 3]).but(status=np.zeros(16, dtype=np.uint8)))
     search = Exact(problem, flows_of(problem))
@@ -151,6 +177,13 @@ def test_the_reference_table_of_1206_cells(table_reference: Callable[[str], Path
     problem = problem_of(jj.read(table_reference("jj/t200x5.jj")))
     search = proven(Exact(problem, flows_of(problem), cleaned(problem)))
     assert search.cost == search.bound == 17_335
+    assert not exposed(problem, search.answer())
+
+
+def test_the_reference_table_of_10251_cells(table_reference: Callable[[str], Path]) -> None:
+    problem = problem_of(jj.read(table_reference("jj/t200x50.jj")))
+    search = proven(Exact(problem, flows_of(problem), cleaned(problem)))
+    assert search.cost == search.bound == 16_976
     assert not exposed(problem, search.answer())
 
 

@@ -19,6 +19,7 @@ from discreet.evolution.process import Search, State, inside, part
 from discreet.kernels.random import seeded
 from discreet.solvers.tolerances import LEVEL, WHOLE
 from discreet.tables.suppression.exact.master import Master, Relaxation, Round, scale_for
+from discreet.tables.suppression.exact.parts import solve_parts
 from discreet.tables.suppression.exact.range_cuts import narrow
 from discreet.tables.suppression.exact.separation import separator_of
 from discreet.tables.suppression.pattern import Pattern, pattern_of
@@ -97,8 +98,11 @@ def fractional(share: Floats) -> Ints:
 GAIN, PATIENCE, ROUNDS = 0.005, 20, 8
 # A pattern is made from every so many nodes' shares.
 OFTEN = 20
-TOUCHES = 20  # rounds of improvement of such a pattern
+# Rounds of improvement of such a pattern at most, and requirements and columns that they handle: at least one round.
+TOUCHES, WORK_OF_TOUCHES = 20, 20_000
 BORDERS = (0.99, 0.5, 0.05)
+# Parts are tried again once so many columns are left of those at the last try.
+FEWER = 0.9
 # From so many epochs to the next a search can be resumed.
 EPOCHS_OF_A_PHASE = 25
 # From so many columns on it takes too long to find out, by a linear program each, which requirements primaries protect.
@@ -161,6 +165,10 @@ class Exact(Search[Bools]):
         self._nodes: list[tuple[float, int, tuple[int, ...]]] = []
         self._next: tuple[float, int, tuple[int, ...]] | None = None
         self._made = 0
+        # Shares that patterns are made from, and by how many borders they are still to be.
+        self._shares, self._borders = np.zeros(len(problem)), 0
+        # With fewer free columns than this, parts are tried.
+        self._due = len(problem) + 1
         if not self.problem.requirements and not len(self.problem.ranged):
             # The primary columns protect each other, whatever a split of a range asks for.
             self.offer(problem.primary)
@@ -202,15 +210,20 @@ class Exact(Search[Bools]):
             self._close()
 
     def _epochs(self) -> Iterator[None]:
-        """Rounds of cuts at the root until they bring little, then the nodes of the tree, best bound first."""
-        while self._stage == "root":
+        """Rounds of cuts at the root until they bring little, then the nodes of the tree, best bound first.
+
+        Before the first node, and whenever fewer columns are left to decide on, parts of the problem are tried.
+        """
+        while self._stage != "done":
             self._begin_epoch()
-            self._cut_root()
-            self._close()
-            yield
-        while self._stage == "tree":
-            self._begin_epoch()
-            self._solve_node()
+            if self._borders:
+                self._repair_shares()
+            elif self._stage == "root":
+                self._cut_root()
+            elif self._free < self._due:
+                self._solve_parts()
+            else:
+                self._solve_node()
             self._close()
             yield
 
@@ -242,10 +255,29 @@ class Exact(Search[Bools]):
         self._take(found)
         self._idle = 0 if self._bound - before > GAIN * (self._cutoff - before) else self._idle + 1
         if not found.added or (self._idle >= PATIENCE and len(fractional(found.share))):
-            self._repair_all(found.share)
+            self._keep_shares(found.share)
             self._shrink()
             self._stage = "tree"
             self._next = (self._bound, 0, ())
+
+    @property
+    def _free(self) -> int:
+        """How many columns a better pattern may suppress or not."""
+        return int((self._lower < self._upper).sum())
+
+    def _solve_parts(self) -> None:
+        """Solve what the fixed columns leave part by part, and cut off what that leaves unprotected."""
+        found = solve_parts(self._relaxation, self._lower, self._upper, self._step)
+        self._bound = max(self._bound, min(found.bound, self._cost))
+        cuts = self._relaxation.separator.cuts(found.share) if found.is_whole else []
+        if self._bound > self._cutoff:
+            self._stage = "done"
+        elif found.is_whole and not cuts:
+            # The best of a relaxation that protects everything.
+            self.offer(self._whole(found.share > 0.5))
+            self._stage = "done"
+        elif not self._relaxation.require(cuts):
+            self._due = int(FEWER * self._free)
 
     def _solve_node(self) -> None:
         """Solve the relaxation of the next node with a few rounds of cuts, and branch."""
@@ -279,7 +311,7 @@ class Exact(Search[Bools]):
                 return
         share = relaxation.master.share
         if self._count % OFTEN == 0:
-            self._repair_all(share)
+            self._keep_shares(share)
         if not len(fractional(share)):
             self._push(bound, fixed)
             return
@@ -316,9 +348,16 @@ class Exact(Search[Bools]):
         self._lower, self._upper = self._lower[keep], self._upper[keep]
         self._branching = Branching(len(self._kept))
 
-    def _repair_all(self, share: Floats) -> None:
-        for border in BORDERS:
-            self._repair(self._whole(share > border))
+    def _keep_shares(self, share: Floats) -> None:
+        """Keep shares that patterns are to be made from, one in an epoch."""
+        self._shares[:] = 0.0
+        self._shares[self._kept] = share
+        self._borders = len(BORDERS)
+
+    def _repair_shares(self) -> None:
+        """Make a pattern from what has a high share in those kept, then from what has a lower one."""
+        self._repair(self._shares > BORDERS[-self._borders])
+        self._borders -= 1
 
     def _repair(self, pattern: Bools) -> None:
         """Make a pattern protect everything, and publish what it does not need."""
@@ -328,7 +367,8 @@ class Exact(Search[Bools]):
         protector.clean()
         if len(protector.open) == self._hopeless and np.isfinite(self._cost):
             # The state depends on nothing but the node: there is none to be kept.
-            protector.improve(seeded(0, self._count), TOUCHES, 3, 0.0)
+            rounds = WORK_OF_TOUCHES // (self.problem.requirements + len(self.problem) // 4 + 1)
+            protector.improve(seeded(0, self._count), min(TOUCHES, max(1, rounds)), 3, 0.0)
         if len(protector.open) == self._hopeless:
             found = protector.suppressed
             if not np.isfinite(self._cost):
@@ -374,8 +414,18 @@ class Exact(Search[Bools]):
             "bound": self._bound,
             "stage": self._stage,
             "numbers": np.array(
-                [self._idle, self._count, self._made, self._epoch, int(self._next is not None)], dtype=np.int64
+                [
+                    self._idle,
+                    self._count,
+                    self._made,
+                    self._epoch,
+                    int(self._next is not None),
+                    self._due,
+                    self._borders,
+                ],
+                dtype=np.int64,
             ),
+            "shares": self._shares.copy(),
             "root.bound": self._root[0],
             "root.reduced": self._root[1].copy(),
             "lower": self._lower.copy(),
@@ -405,8 +455,10 @@ class Exact(Search[Bools]):
         columns = len(self._kept)
         every = self._whole(np.ones(len(self._kept), dtype=np.bool_))
         self._relaxation = Relaxation(self.problem, self._relaxation.scale).part(every)
-        numbers = integers("numbers", held["numbers"], (5,), 0, 2**62).tolist()
-        self._idle, self._count, self._made, self._epoch, ahead = numbers
+        numbers = integers("numbers", held["numbers"], (7,), 0, 2**62).tolist()
+        self._idle, self._count, self._made, self._epoch, ahead, self._due, borders = numbers
+        self._borders = min(borders, len(BORDERS))
+        self._shares = floats("shares", held["shares"], (n,))
         self._branching = Branching(columns)
         self._root = finite("root.bound", held["root.bound"]), floats("reduced", held["root.reduced"], (columns,))
         self._lower, self._upper = (

@@ -129,11 +129,20 @@ class Master:
         """The cost that the solver has reached."""
         return self._linear.objective
 
+    @property
+    def binding(self) -> list[int]:
+        """The cuts that hold exactly."""
+        return [self.rows[row] for row in np.flatnonzero(self._slack < VIOLATION).tolist()]
+
+    @property
+    def _slack(self) -> Floats:
+        """By how much the sum of each row is above what it must be."""
+        least: Floats = np.array([self.pool.cuts[row].least for row in self.rows])
+        return np.subtract(self._linear.row_values, least)
+
     def forget(self) -> int:
         """Let go of the rows that do not bind; tell how many."""
-        value = self._linear.row_values
-        least = np.array([self.pool.cuts[row].least for row in self.rows])
-        loose = np.flatnonzero((self._linear.basis.rows == BASIC) & (value > least + VIOLATION))
+        loose = np.flatnonzero((self._linear.basis.rows == BASIC) & (self._slack > VIOLATION))
         if len(loose):
             self._linear.delete_rows(loose)
             gone = set(loose.tolist())
@@ -199,25 +208,25 @@ class Relaxation:
         share = master.share
         if bound / self.scale > cutoff:
             return Round(bound / self.scale, share, reduced / self.scale, 0, violated=False)
+        binding = master.binding
         if len(master.rows) > MANY_ROWS + len(self.problem) // 4:
             master.forget()
         cuts = self.separator.cuts(share)
         violated = bool(cuts)
         if len(cuts) < FEW_CUTS:
-            cuts += self._roundings(share)
-        added = master.require(self.pool.add(cuts))
+            cuts += self._roundings(binding, share)
+        added = self.require(cuts)
         return Round(bound / self.scale, share, reduced / self.scale, added, violated)
 
-    def _roundings(self, share: Floats) -> list[Cut]:
+    def require(self, cuts: list[Cut]) -> int:
+        """Take cuts as rows; tell how many are new."""
+        return self.master.require(self.pool.add(cuts))
+
+    def _roundings(self, binding: list[int], share: Floats) -> list[Cut]:
         """Roundings of capacity cuts that hold exactly."""
-        found = []
-        for row in self.master.rows:
-            cut = self.pool.cuts[row]
-            if cut.capacity and cut.lacks(share) > -VIOLATION:
-                better = rounded(cut, share)
-                if better is not None:
-                    found.append(better)
-        return found
+        cuts = [self.pool.cuts[row] for row in binding]
+        found = [rounded(cut, share) for cut in cuts if cut.capacity]
+        return [cut for cut in found if cut is not None]
 
     def part(self, keep: Bools) -> Relaxation:
         """The relaxation of some of the columns, the others being published, with the rows that there are."""

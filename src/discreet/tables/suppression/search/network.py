@@ -21,6 +21,9 @@ WORK_OF_AN_EPOCH = 10_000
 # With fewer requirements a construction is cleaned up at once; otherwise so many cells times requirements in an epoch.
 FEW_REQUIREMENTS = 1_000
 CLEANED_IN_AN_EPOCH = 100_000
+# Steps of branch and cut after each construction, up to so many columns times those of the longest relation: beyond,
+# such a step takes as long as a construction.
+PROOFS_PER_CONSTRUCTION, QUICKLY_PROVEN = 8, 10_000_000
 # From so many epochs of repair to the next a search can be resumed.
 EPOCHS_OF_A_PHASE = 50
 
@@ -59,6 +62,8 @@ class NetworkSearch(PatternSearch):
         self._repairs = max(1, WORK_OF_AN_EPOCH // (problem.requirements + len(problem) // 4 + 1))
         self._constructions = starts + (previous is not None)
         self._constructed, self._epoch = 0, 0
+        longest = int(np.diff(problem.system.starts).max(initial=0))
+        self._is_proof_quick = len(problem) * longest <= QUICKLY_PROVEN
         # Branch and cut beside the repairs, the pattern it was begun with, and its state when the phase began.
         self._exact: Exact | None = None
         self._exact_from: Bools | None = None
@@ -76,21 +81,30 @@ class NetworkSearch(PatternSearch):
 
     def _epochs(self) -> Iterator[None]:
         while self._constructed < self._constructions:
-            self._begin_phase()
+            self._begin_phase_of_both()
             for _ in self._construct(self._constructed):
                 self._epoch += 1
                 yield
             self._constructed += 1
+            if self._is_proving and self._is_proof_quick:
+                # What the relaxation takes often makes a better pattern than any construction, and sooner.
+                for _ in range(PROOFS_PER_CONSTRUCTION):
+                    self._prove()
+                    self._epoch += 1
+                    yield
         while True:
             if self._epoch % EPOCHS_OF_A_PHASE == 0:
-                self._exact_state = None if self._exact is None else self._exact.settle()
-                self._begin_phase()
+                self._begin_phase_of_both()
             if self._is_proving and self._epoch % 2 == 1:
                 self._prove()
             else:
                 self._repair()
             self._epoch += 1
             yield
+
+    def _begin_phase_of_both(self) -> None:
+        self._exact_state = None if self._exact is None else self._exact.settle()
+        self._begin_phase()
 
     def _construct(self, number: int) -> Iterator[None]:
         """Protect the requirements in an order, and publish what is not needed: in parts, for that may take minutes."""
