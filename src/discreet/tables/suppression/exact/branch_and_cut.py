@@ -414,17 +414,9 @@ class Exact(Search[Bools]):
             "bound": self._bound,
             "stage": self._stage,
             "numbers": np.array(
-                [
-                    self._idle,
-                    self._count,
-                    self._made,
-                    self._epoch,
-                    int(self._next is not None),
-                    self._due,
-                    self._borders,
-                ],
-                dtype=np.int64,
+                [self._idle, self._count, self._made, self._epoch, int(self._next is not None)], dtype=np.int64
             ),
+            "tried": np.array([self._due, self._borders], dtype=np.int64),
             "shares": self._shares.copy(),
             "root.bound": self._root[0],
             "root.reduced": self._root[1].copy(),
@@ -455,10 +447,11 @@ class Exact(Search[Bools]):
         columns = len(self._kept)
         every = self._whole(np.ones(len(self._kept), dtype=np.bool_))
         self._relaxation = Relaxation(self.problem, self._relaxation.scale).part(every)
-        numbers = integers("numbers", held["numbers"], (7,), 0, 2**62).tolist()
-        self._idle, self._count, self._made, self._epoch, ahead, self._due, borders = numbers
-        self._borders = min(borders, len(BORDERS))
-        self._shares = floats("shares", held["shares"], (n,))
+        numbers = integers("numbers", held["numbers"], (5,), 0, 2**62).tolist()
+        self._idle, self._count, self._made, self._epoch, ahead = numbers
+        if "tried" in held:
+            self._due, borders = integers("tried", held["tried"], (2,), 0, 2**62).tolist()
+            self._borders, self._shares = min(borders, len(BORDERS)), floats("shares", held["shares"], (n,))
         self._branching = Branching(columns)
         self._root = finite("root.bound", held["root.bound"]), floats("reduced", held["root.reduced"], (columns,))
         self._lower, self._upper = (
