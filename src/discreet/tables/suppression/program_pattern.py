@@ -2,9 +2,7 @@
 
 What a pattern takes early is costly in hindsight. So all requirements are protected anew, in sweeps: with the cells of
 the pattern alone, or with these at a discount. Cells that no certificate needs are published, others are tried one by
-one. Where a requirement cannot do without a cell, the dual ray of its linear program says why: the capacities of cells
-under these prices of relations make a cut (Fischetti and Salazar, 2001), Σ coefficient · suppressed ≥ 1, which holds
-for every pattern, so that one infeasible program shows of many cells, now and later, that they are needed.
+one. Where a requirement cannot do without a cell, a cut tells of many cells that they are needed (`ray_cuts`).
 """
 
 from __future__ import annotations
@@ -14,18 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.attack.system import Bools, Floats, Ints, System
+from discreet.attack.system import Bools, Floats, Ints
 from discreet.evolution.checks import integers, whole
 from discreet.evolution.process import State, inside, part
 from discreet.kernels.arrays import Words
 from discreet.kernels.random import below, uniform
 from discreet.solvers.tolerances import MOVED
 from discreet.tables.suppression.boxes import Boxes, Branches
-from discreet.tables.suppression.certificates import Certificates, pack, unpack_numbers, unpack_places
+from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.lattice import LatticeProver, lattice_of
-from discreet.tables.suppression.problem import NOTHING, SIZE_CLASSES, Problem, SizeClasses
+from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, SizeClasses
 from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver
-from discreet.tables.suppression.wide import WideProver
+from discreet.tables.suppression.ray_cuts import Cuts
+from discreet.tables.suppression.wide import LightProver, WideProver
 
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
 # these may be published again.
@@ -44,8 +43,6 @@ BONUS_STEADY, BONUS_GROWTH = 1 / 600, 1.6
 SUBTABLE_BONUS, SWEEP_BONUS, REPLACEMENT_BONUS = 1.0, 2.0, 1.0
 # How many programs a clean-up may solve cell by cell, and how many after each repair.
 CLEANING_PROGRAMS, REPAIR_PROGRAMS = 100, 10
-# How many cuts are kept, and by what a cut has to be missed to count: less may be rounding.
-MOST_CUTS, MISSED = 4_000, 1e-7
 
 
 class Sweep(NamedTuple):
@@ -150,6 +147,10 @@ class LinearProgramPattern:
     @cached_property
     def _wide_prover(self) -> WideProver:
         return WideProver(self.problem, self._targeted)
+
+    @cached_property
+    def _light_prover(self) -> LightProver:
+        return LightProver(self.problem)
 
     @cached_property
     def _boxes(self) -> Boxes:
@@ -260,7 +261,7 @@ class LinearProgramPattern:
             self._take(found, requirement, price)
         return True
 
-    def protect_widely(self, order: Ints, bonus: float, prices: Floats, *, is_near: bool) -> bool:
+    def protect_widely(self, order: Ints, bonus: float, prices: Floats) -> bool:
         """Protect the first open one of some requirements by a wide program, and others if that costs little.
 
         Parameters
@@ -271,20 +272,22 @@ class LinearProgramPattern:
             What a unit of a move that protects another is worth, in parts of the median weight.
         prices : array of float
             What each column costs that is not suppressed yet; infinite where it must not be.
-        is_near : bool
-            Whether to try it with what is suppressed and a smaller part alone.
         """
         requirement = int(self.waiting(order)[0])
         cell, side = int(self.problem.cell[requirement]), float(self.problem.side[requirement])
         # What a cell is part of, and what is part of it, moves along: else a giant would stand against its own sums.
         preferred = np.where(self._wide_prover.related(cell), side, side * self._side)
-        price, found = np.where(self._suppressed, self._prices(), prices), None
-        if is_near:
-            amount = float(side * self.problem.level[requirement])
-            near = self._wide_prover.near(price, cell, amount, self._suppressed)
-            found = self._solve(self._wide_prover, requirement, near, bonus, preferred)
-        if found is None:
-            found = self._solve(self._wide_prover, requirement, price, bonus, preferred)
+        price = np.where(self._suppressed, self._prices(), prices)
+        found = self._solve(self._wide_prover, requirement, price, bonus, preferred)
+        if found is not None:
+            self._take(found, requirement, price)
+            self._certify_by_boxes(order)
+        return found is not None
+
+    def protect_lightly(self, requirement: int, order: Ints) -> bool:
+        """Protect a requirement by the cheapest moves of the whole table if these are few, and of some what they do."""
+        price = self._prices()
+        found = self._solve(self._light_prover, requirement, price)
         if found is not None:
             self._take(found, requirement, price)
             self._certify_by_boxes(order)
@@ -643,78 +646,3 @@ def moving(deviations: Floats) -> Ints:
     """The columns that move, but for rounding."""
     sizes = np.abs(deviations)
     return np.flatnonzero(sizes > max(MOVED_UNITS, MOVED * float(sizes.max(initial=0.0))))
-
-
-class Cuts:
-    """Cuts of a system, from the dual rays of infeasible linear programs.
-
-    Parameters
-    ----------
-    system : System
-        The system.
-    """
-
-    def __init__(self, system: System) -> None:
-        self.system = system
-        self._entries = np.repeat(np.arange(len(system)), np.diff(system.by_starts))
-        self._columns: list[Ints] = []
-        self._coefficients: list[Floats] = []
-        self._joined: tuple[Ints, Ints, Floats] | None = None
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def add(self, prices: Floats, cell: int, amount: float, suppressed: Bools, fixed: Ints = NOTHING) -> bool:
-        """Add the cut that prices of relations make for a cell that is to move by an amount; whether it is one.
-
-        Columns that are fixed add nothing to it.
-        """
-        system = self.system
-        turned = np.bincount(self._entries, prices[system.by_rows] * system.by_coefficients, len(system))
-        turned[np.abs(turned) <= 1e-9 * np.abs(turned).max(initial=0.0)] = 0.0
-        wanted = -turned[cell] * amount
-        if wanted < 0:
-            turned, wanted = -turned, -wanted
-        if wanted <= 0:
-            return False
-        turned[fixed] = 0.0
-        columns = np.flatnonzero(turned)
-        columns = columns[columns != cell]
-        along = turned[columns]
-        room = along * np.where(along > 0, system.hi[columns], system.lo[columns])
-        coefficients = np.minimum(room / wanted, 1.0)
-        if coefficients[suppressed[columns]].sum() >= 1 - MISSED:
-            return False
-        if len(self) >= MOST_CUTS:
-            del self._columns[: MOST_CUTS // 4], self._coefficients[: MOST_CUTS // 4]
-        self._columns.append(columns[coefficients > 0])
-        self._coefficients.append(coefficients[coefficients > 0])
-        self._joined = None
-        return True
-
-    def essential(self, suppressed: Bools) -> Bools:
-        """Which suppressed cells a cut shows to be needed."""
-        found = np.zeros(len(self.system), dtype=np.bool_)
-        if not len(self):
-            return found
-        if self._joined is None:
-            sizes = np.array([len(one) for one in self._columns])
-            rows = np.repeat(np.arange(len(sizes)), sizes)
-            self._joined = rows, np.concatenate(self._columns), np.concatenate(self._coefficients)
-        rows, columns, coefficients = self._joined
-        there = np.where(suppressed[columns], coefficients, 0.0)
-        total = np.bincount(rows, there, len(self))
-        found[columns[total[rows] - there < 1 - MISSED]] = True
-        return found & suppressed
-
-    def save(self) -> State:
-        """All cuts, to go on from with `load`."""
-        return inside("columns", pack(self._columns)) | inside("coefficients", pack(self._coefficients))
-
-    def load(self, state: State) -> None:
-        """Go on from what `save` gave."""
-        self._columns = unpack_places(part("columns", state), len(self.system))
-        self._coefficients = unpack_numbers(part("coefficients", state))
-        if [len(one) for one in self._columns] != [len(one) for one in self._coefficients]:
-            raise ValueError("a cut has another number of columns than of coefficients")
-        self._joined = None
