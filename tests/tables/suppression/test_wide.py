@@ -8,7 +8,7 @@ import pytest
 from discreet.tables.suppression.bounds import lower_bound
 from discreet.tables.suppression.problem import SizeClasses
 from discreet.tables.suppression.search.programs import WIDE_BUILDS, LinearProgramSearch
-from discreet.tables.suppression.wide import LightProver, WideProver
+from discreet.tables.suppression.wide import WideProver
 from tables.suppression.test_slices import check, possible, search
 
 VAST = SizeClasses(vast=50)
@@ -54,22 +54,6 @@ def test_more_dimensions_are_left_to_other_ways() -> None:
     found = search(possible("4x4x4x4", 1), VAST)
     run(found, 5)
     assert found._wide == 0
-
-
-def test_a_light_requirement_is_protected_by_moves_that_obey_every_relation() -> None:
-    problem = possible("9x3x7h", 1)
-    prover, system = LightProver(problem), problem.system
-    nothing = np.zeros(len(problem))
-    rows = np.repeat(np.arange(len(system.relations)), np.diff(system.starts))
-    for requirement in problem.by_level()[::-5].tolist():
-        cell, amount = int(problem.cell[requirement]), float(problem.side[requirement] * problem.level[requirement])
-        found = prover.cheapest(problem.weight, cell, amount, nothing, 0.0)
-        assert found is not None
-        assert found[cell] == pytest.approx(amount)
-        assert (found >= system.lo).all()
-        assert (found <= system.hi).all()
-        missed = np.bincount(rows, system.coefficients * found[system.columns])
-        assert missed == pytest.approx(0.0, abs=1e-6 * abs(amount))
 
 
 def test_sums_and_parts_of_a_cell_are_related_to_it() -> None:

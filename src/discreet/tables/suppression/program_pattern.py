@@ -24,7 +24,7 @@ from discreet.tables.suppression.lattice import LatticeProver, lattice_of
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, SizeClasses
 from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver
 from discreet.tables.suppression.ray_cuts import Cuts
-from discreet.tables.suppression.wide import LightProver, WideProver
+from discreet.tables.suppression.wide import WideProver
 
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
 # these may be published again.
@@ -149,10 +149,6 @@ class LinearProgramPattern:
         return WideProver(self.problem, self._targeted)
 
     @cached_property
-    def _light_prover(self) -> LightProver:
-        return LightProver(self.problem)
-
-    @cached_property
     def _boxes(self) -> Boxes:
         return Boxes(self.problem)
 
@@ -261,7 +257,7 @@ class LinearProgramPattern:
             self._take(found, requirement, price)
         return True
 
-    def protect_widely(self, order: Ints, bonus: float, prices: Floats) -> bool:
+    def protect_widely(self, order: Ints, bonus: float, prices: Floats, *, is_near: bool) -> bool:
         """Protect the first open one of some requirements by a wide program, and others if that costs little.
 
         Parameters
@@ -272,22 +268,20 @@ class LinearProgramPattern:
             What a unit of a move that protects another is worth, in parts of the median weight.
         prices : array of float
             What each column costs that is not suppressed yet; infinite where it must not be.
+        is_near : bool
+            Whether to try it with what is suppressed and a smaller part alone.
         """
         requirement = int(self.waiting(order)[0])
         cell, side = int(self.problem.cell[requirement]), float(self.problem.side[requirement])
         # What a cell is part of, and what is part of it, moves along: else a giant would stand against its own sums.
         preferred = np.where(self._wide_prover.related(cell), side, side * self._side)
-        price = np.where(self._suppressed, self._prices(), prices)
-        found = self._solve(self._wide_prover, requirement, price, bonus, preferred)
-        if found is not None:
-            self._take(found, requirement, price)
-            self._certify_by_boxes(order)
-        return found is not None
-
-    def protect_lightly(self, requirement: int, order: Ints) -> bool:
-        """Protect a requirement by the cheapest moves of the whole table if these are few, and of some what they do."""
-        price = self._prices()
-        found = self._solve(self._light_prover, requirement, price)
+        price, found = np.where(self._suppressed, self._prices(), prices), None
+        if is_near:
+            amount = float(side * self.problem.level[requirement])
+            near = self._wide_prover.near(price, cell, amount, self._suppressed)
+            found = self._solve(self._wide_prover, requirement, near, bonus, preferred)
+        if found is None:
+            found = self._solve(self._wide_prover, requirement, price, bonus, preferred)
         if found is not None:
             self._take(found, requirement, price)
             self._certify_by_boxes(order)

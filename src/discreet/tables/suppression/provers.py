@@ -88,8 +88,6 @@ class LinearProver:
         Whether programs with many targets may be solved by an interior-point method, which then goes to a vertex.
     most_vertices : int, optional
         After how many vertices to go on by interior points, and to give up in the end; never if not given.
-    interior_targets : int
-        With how many targets an interior-point method is taken.
     """
 
     def __init__(
@@ -99,9 +97,8 @@ class LinearProver:
         *,
         is_interior_allowed: bool = False,
         most_vertices: int | None = None,
-        interior_targets: int = INTERIOR_TARGETS,
     ) -> None:
-        self.system, self._interior_targets = system, interior_targets
+        self.system = system
         self._is_interior_allowed, self._most_vertices = is_interior_allowed, most_vertices
         n, m = len(system), len(system.relations)
         self._targeted = targeted
@@ -138,7 +135,7 @@ class LinearProver:
         is_interior = (
             self._is_interior_allowed
             and self.variables >= INTERIOR_VARIABLES
-            and int(np.count_nonzero(targets)) >= self._interior_targets
+            and int(np.count_nonzero(targets)) >= INTERIOR_TARGETS
         )
         widest = np.inf
         if is_interior:
@@ -154,13 +151,6 @@ class LinearProver:
             found = self.cheapest(price, cell, amount, target, bonus)
             self._is_interior_allowed = True
         return found
-
-    def cheapest_by_vertices(self, price: Floats, cell: int, amount: float) -> Floats | None:
-        """As `cheapest` without targets, vertex by vertex alone; None also where that takes too many."""
-        is_small = 0 < abs(amount) < SMALL * self.system.widest
-        widest, unit = (REACH, abs(amount)) if is_small else (np.inf, 1.0)
-        what = price, np.array([cell]), np.array([amount]), np.zeros(len(price)), 0.0
-        return self._move(*what, widest, [Way("simplex", "off", LP)], unit)
 
     def cheapest_together(self, price: Floats, cells: Ints, amounts: Floats) -> Floats | None:
         """Find the cheapest deviations in which several cells, each given once, move by amounts; None without any."""
@@ -225,7 +215,7 @@ class ConfinedProver:
         Which columns may move.
     targeted : array of int
         The columns that may have targets.
-    is_interior_allowed, most_vertices, interior_targets : bool, int, int
+    is_interior_allowed, most_vertices : bool, int
         As in `LinearProver`.
     """
 
@@ -237,7 +227,6 @@ class ConfinedProver:
         *,
         is_interior_allowed: bool = False,
         most_vertices: int | None = None,
-        interior_targets: int = INTERIOR_TARGETS,
     ) -> None:
         self._cells = np.flatnonzero(columns)
         self._number = np.cumsum(columns) - 1
@@ -246,30 +235,17 @@ class ConfinedProver:
         self._rows = np.searchsorted(system.relations, part.relations)
         self._relations = len(system.relations)
         inner = self._number[targeted[columns[targeted]]].astype(np.int64)
-        self._prover = LinearProver(
-            part,
-            inner,
-            is_interior_allowed=is_interior_allowed,
-            most_vertices=most_vertices,
-            interior_targets=interior_targets,
-        )
+        self._prover = LinearProver(part, inner, is_interior_allowed=is_interior_allowed, most_vertices=most_vertices)
 
     def cheapest(self, price: Floats, cell: int, amount: float, target: Floats, bonus: float | Floats) -> Floats | None:
         """See `Prover`."""
         cells = self._cells
         worth = np.broadcast_to(bonus, len(price))[cells]
-        return self._spread(self._prover.cheapest(price[cells], int(self._number[cell]), amount, target[cells], worth))
-
-    def cheapest_by_vertices(self, price: Floats, cell: int, amount: float) -> Floats | None:
-        """See `LinearProver`."""
-        return self._spread(self._prover.cheapest_by_vertices(price[self._cells], int(self._number[cell]), amount))
-
-    def _spread(self, found: Floats | None) -> Floats | None:
-        """Deviations of the columns that may move as those of all."""
+        found = self._prover.cheapest(price[cells], int(self._number[cell]), amount, target[cells], worth)
         if found is None:
             return None
         deviations = np.zeros(self._size)
-        deviations[self._cells] = found
+        deviations[cells] = found
         return deviations
 
     @property

@@ -40,10 +40,9 @@ TURNS_OF_THE_BETTER = 3
 OTHERS_IN_SWEEPS, IDLE_REBUILDS = 100.0, 3
 # What a unit of a move that protects another requirement is worth in each of the first wide programs, and in those
 # after them, in parts of the median weight; and how many patterns are built by them.
-WIDE_BONUSES, WIDE_BUILDS = (1.0, 3.0, 10.0, 10.0, 30.0, 100.0), 2
-# After so many wide programs light requirements are protected one by one,
-# until so many in a row turn out to be heavy.
-FIRST_WIDE, HEAVY_IN_A_ROW = 3, 3
+WIDE_BONUSES, WIDE_BUILDS = (1.0, 3.0, 10.0, 10.0, 30.0), 2
+# After so many wide programs what is suppressed does nearly alone.
+FIRST_WIDE = 4
 # At least so many linear programs are solved by repairs in a row where the problem is tiny.
 PROGRAMS_OF_TINY_REPAIRS = 500
 
@@ -92,7 +91,10 @@ class LinearProgramSearch(PatternSearch):
         if self.pattern.is_sliced and not self._unprotectable:
             if self._sliced == 0:
                 yield from self._build_by_slices(1)
-            yield from self._build_widely()
+            # Of more dimensions a wide program takes a minute, and boxes cost too much for what it leaves open.
+            is_wide = self.pattern.is_vast and PairedSlices(self.problem).usable
+            while is_wide and self._wide < WIDE_BUILDS:
+                yield from self._build_widely()
             yield from self._build_by_slices()
         if self._swept == 0 and self.pattern.is_single_minded and self._previous is None:
             yield from self._build_on_hypercubes()
@@ -130,59 +132,33 @@ class LinearProgramSearch(PatternSearch):
         self._is_safe = True
 
     def _build_widely(self) -> Iterator[None]:
-        """Where linear programs of the whole table take long: with cells of the best pattern alone, wide ones first."""
-        pattern, order = self.pattern, self.problem.by_level()
-        # Of more dimensions a wide program takes a minute, and boxes cost too much for what it leaves open.
-        is_wide = pattern.is_vast and PairedSlices(self.problem).usable
-        while is_wide and self._wide < WIDE_BUILDS:
-            yield from self._build_heaviest_first(order)
-            self._wide, self._programs_of_wide = self._wide + 1, 0
-            if len(pattern.waiting(order)):
-                # Sweeps rest on a pattern that is whole.
-                self._protect_by_boxes()
-            self._begin_phase()
-            yield
+        """The heaviest requirements first, each by a linear program of a large part of the table.
 
-    def _build_heaviest_first(self, order: Ints) -> Iterator[None]:
-        """The heaviest requirements by linear programs of large parts of the table, light ones one by one.
-
-        It ends as soon as it costs more than the best pattern. The heaviest may take cells of that alone: what came
-        first in it may do without what came last.
+        The second time the cells of the best pattern alone may be taken: what came first may do without what came last.
         """
-        pattern = self.pattern
+        pattern, order = self.pattern, self.problem.by_level()
         if not self._programs_of_wide:
             pattern.start()
-        while len(pattern.waiting(order)) and pattern.cost < self._cost:
+        while len(pattern.waiting(order)):
             self._begin_phase()
             prices = self._parts(None, 1.0, GUIDED) * self.problem.weight
-            if self._best is not None:
+            if self._wide and self._best is not None:
                 prices = np.where(self._best, prices, np.inf)
-            many = self._programs_of_wide
-            bonus = WIDE_BONUSES[min(many, len(WIDE_BONUSES) - 1)]
-            if not pattern.protect_widely(order, bonus, prices):
-                return
-            self._programs_of_wide = many = many + 1
+            bonus = WIDE_BONUSES[min(self._programs_of_wide, len(WIDE_BONUSES) - 1)]
+            if not pattern.protect_widely(order, bonus, prices, is_near=self._programs_of_wide >= FIRST_WIDE):
+                break
+            self._programs_of_wide += 1
             yield
-            if many == FIRST_WIDE:
-                yield from self._complete_widely(order)
-            if many >= FIRST_WIDE:
-                yield from self._protect_lightly(order)
-                # What is completed costs much and takes long: not each time.
-                if many % 2 or not len(pattern.waiting(order)):
-                    yield from self._complete_widely(order)
-
-    def _protect_lightly(self, order: Ints) -> Iterator[None]:
-        """The light requirements that are open, the lightest first, until only heavy ones are left."""
-        heavy = 0
-        for requirement in self.pattern.waiting(order)[::-1].tolist():
-            if len(self.pattern.waiting(np.array([requirement]))):
-                heavy = 0 if self.pattern.protect_lightly(requirement, order) else heavy + 1
-                yield
-            if heavy == HEAVY_IN_A_ROW or self.pattern.cost >= self._cost:
-                return
+            yield from self._complete_widely(order)
+        self._wide, self._programs_of_wide = self._wide + 1, 0
+        if len(pattern.waiting(order)):
+            # Sweeps rest on a pattern that is whole.
+            self._protect_by_boxes()
+        self._begin_phase()
+        yield
 
     def _complete_widely(self, order: Ints) -> Iterator[None]:
-        """What there is so far, made safe by slices."""
+        """What wide programs have found so far, made safe by slices."""
         pattern, slices = self.pattern, PairedSlices(self.problem)
         found: Bools | None = pattern.suppressed
         if len(pattern.waiting(order)):
