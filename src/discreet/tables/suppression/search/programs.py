@@ -135,11 +135,12 @@ class LinearProgramSearch(PatternSearch):
         """The heaviest requirements first, each by a linear program of a large part of the table.
 
         The second time the cells of the best pattern alone may be taken: what came first may do without what came last.
+        What costs as much as the best pattern is given up.
         """
         pattern, order = self.pattern, self.problem.by_level()
         if not self._programs_of_wide:
             pattern.start()
-        while len(pattern.waiting(order)):
+        while len(pattern.waiting(order)) and pattern.cost < self._cost:
             self._begin_phase()
             prices = self._parts(None, 1.0, GUIDED) * self.problem.weight
             if self._wide and self._best is not None:
