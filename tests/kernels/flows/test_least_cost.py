@@ -7,33 +7,15 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from discreet.kernels.arrays import Floats, Ints
-from discreet.kernels.flows.least_cost import Graph, enough, forget, graph_of, group_flow, least_cost, put, room_for
+from discreet.kernels.flows.graph import Graph, graph_of, put
+from discreet.kernels.flows.least_cost import enough, forget, group_flow, least_cost, room_for
+from kernels.flows.cheapest_moves import cheapest
 
 
 def random_graph(rng: np.random.Generator) -> Graph:
     nodes, n = int(rng.integers(2, 9)), int(rng.integers(3, 25))
     tail, head = rng.integers(0, nodes, (2, n))
     return graph_of(tail, head, -rng.integers(0, 9, n).astype(float), rng.integers(0, 9, n).astype(float), nodes)
-
-
-def cheapest(graph: Graph, price: np.ndarray, cell: int, amount: float) -> float:
-    """The least cost of moving a cell by an amount, ups and downs of the others as variables of their own."""
-    n, nodes = len(graph.tail), len(graph.starts) - 1
-    matrix = np.zeros((nodes, n))
-    np.add.at(matrix, (graph.head, np.arange(n)), 1.0)
-    np.add.at(matrix, (graph.tail, np.arange(n)), -1.0)
-    usable = np.isfinite(price)
-    low = np.where(usable, -graph.lo, 0.0)
-    high = np.where(usable, graph.hi, 0.0)
-    bounds = [(0.0, float(top)) for top in (*high, *low)]
-    bounds[cell] = (max(amount, 0.0),) * 2
-    bounds[n + cell] = (max(-amount, 0.0),) * 2
-    cost = np.where(usable, price, 0.0)
-    cost[cell] = 0.0
-    found = linprog(
-        np.concatenate([cost, cost]), A_eq=np.hstack([matrix, -matrix]), b_eq=np.zeros(nodes), bounds=bounds
-    )
-    return float(found.fun) if found.status == 0 else np.inf
 
 
 @pytest.mark.parametrize("seed", range(150))

@@ -1,7 +1,8 @@
 """Flows of least cost that move one cell, or several at once, by given amounts where cells are the arcs of a graph.
 
 Successive shortest paths with node potentials: a path from one end of the cell back to its other end, along arcs that
-cost what their cell costs, is filled up; then the next. In nearly all cases the first path is wide enough.
+cost what their cell costs, is filled up; then the next. In nearly all cases the first path is wide enough, but a cell
+of one very large contribution takes thousands. Where the graph has hubs, as a long table has, each is found by these.
 
 What several moved cells bring to a node too much must leave it along others, and what they take must come back: a flow
 from many sources to many sinks, each path from whichever source to whichever sink is nearest.
@@ -15,27 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints
+from discreet.kernels.flows.graph import Graph
+from discreet.kernels.flows.hubs import Hubs, catch_up, clear, find_path, hubs_of, set_costs, settle
 from discreet.kernels.jit import helper, kernel
 
-
-class Graph(NamedTuple):
-    """Arcs (cells) between nodes (relations), with bounds of their flow and the arcs at each node.
-
-    At each node the arcs of suppressed cells stand in front, so that searches among these alone see no others.
-    """
-
-    tail: Ints
-    head: Ints
-    lo: Floats
-    hi: Floats
-    starts: Ints
-    arcs: Ints
-    places: Ints  # arc, end: where it stands at its tail and at its head
-    ends: Ints  # node: where its arcs of suppressed cells end
+# Up to so many hubs, and from so many spokes for each, paths by hubs are quicker than a search of the whole graph.
+MOST_HUBS, SPOKES_OF_A_HUB = 16, 10
 
 
 class Room(NamedTuple):
-    """Room for searches; nothing in it outlives one."""
+    """Room for searches; nothing in it outlives one but the prices for which paths by hubs are prepared."""
 
     flow: Floats  # arc: the flow so far
     moved: Ints  # arcs that carry flow, or did
@@ -49,66 +39,33 @@ class Room(NamedTuple):
     is_sink: NDArray[np.bool_]  # node: whether paths may end there
     keys: Floats  # heap
     nodes: Ints  # heap
+    hubs: Hubs
 
 
-@kernel
-def graph_of(tail: Ints, head: Ints, lo: Floats, hi: Floats, nodes: int) -> Graph:
-    """A graph with no cell suppressed; loops stand at no node."""
-    n = tail.size
-    starts = np.zeros(nodes + 1, np.int64)
-    for arc in range(n):
-        if tail[arc] != head[arc]:
-            starts[tail[arc] + 1] += 1
-            starts[head[arc] + 1] += 1
-    for node in range(nodes):
-        starts[node + 1] += starts[node]
-    free = starts[:-1].copy()
-    arcs, places = np.empty(starts[nodes], np.int64), np.full((n, 2), -1)
-    for arc in range(n):
-        if tail[arc] != head[arc]:
-            for end in range(2):
-                node = tail[arc] if end == 0 else head[arc]
-                arcs[free[node]], places[arc, end] = arc, free[node]
-                free[node] += 1
-    return Graph(tail, head, lo, hi, starts, arcs, places, starts[:-1].copy())
-
-
-@helper
-def put(graph: Graph, arc: int, suppressed: bool) -> None:
-    """Move an arc to the suppressed ones at both its nodes, or away from them."""
-    if graph.places[arc, 0] < 0:
-        return
-    for end in range(2):
-        node = graph.tail[arc] if end == 0 else graph.head[arc]
-        place = graph.places[arc, end]
-        if suppressed == (place < graph.ends[node]):
-            continue
-        border = graph.ends[node] if suppressed else graph.ends[node] - 1
-        other = graph.arcs[border]
-        graph.arcs[border], graph.arcs[place] = arc, other
-        graph.places[other, 0 if graph.tail[other] == node else 1] = place
-        graph.places[arc, end] = border
-        graph.ends[node] += 1 if suppressed else -1
-
-
-@kernel
 def room_for(graph: Graph) -> Room:
     """Room for searches in a graph."""
     nodes, n = graph.starts.size - 1, graph.tail.size
     return Room(
-        np.zeros(n),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.bool_),
-        np.full(nodes, np.inf),
-        np.zeros(nodes),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes + 1, np.int64),
-        np.zeros(nodes, np.bool_),
-        np.zeros(nodes, np.bool_),
-        np.zeros(graph.arcs.size + 2),
-        np.zeros(graph.arcs.size + 2, np.int64),
+        flow=np.zeros(n),
+        moved=np.zeros(n, dtype=np.int64),
+        has_moved=np.zeros(n, dtype=np.bool_),
+        distance=np.full(nodes, np.inf),
+        potential=np.zeros(nodes),
+        before=np.zeros(nodes, dtype=np.int64),
+        reached=np.zeros(nodes, dtype=np.int64),
+        shifted=np.zeros(nodes + 1, dtype=np.int64),
+        closed=np.zeros(nodes, dtype=np.bool_),
+        is_sink=np.zeros(nodes, dtype=np.bool_),
+        keys=np.zeros(graph.arcs.size + 2),
+        nodes=np.zeros(graph.arcs.size + 2, dtype=np.int64),
+        hubs=hubs_of(graph, MOST_HUBS, SPOKES_OF_A_HUB),
     )
+
+
+@helper
+def has_hubs(room: Room) -> bool:
+    """Whether paths of least cost are found by hubs, and soon."""
+    return bool(room.hubs.nodes.size)
 
 
 @helper
@@ -153,6 +110,8 @@ def least_cost(
     if source == sink:
         room.flow[cell] = side * max(enough, 0.0)
         return max(enough, 0.0), count
+    if has_hubs(room):
+        return _least_cost_by_hubs(graph, room, price, inside, cell, side, enough, tolerance)
     room.is_sink[sink] = True
     while enough - amount > tolerance:
         _begin(room, source, 0)
@@ -176,6 +135,40 @@ def least_cost(
     room.is_sink[sink] = False
     for i in range(shifted):
         room.potential[room.shifted[i]] = 0.0
+    room.flow[cell] = side * amount
+    return amount, count
+
+
+@helper
+def _least_cost_by_hubs(
+    graph: Graph, room: Room, price: Floats, inside: bool, cell: int, side: int, enough: float, tolerance: float
+) -> tuple[float, int]:
+    """Move a cell at the least cost as `least_cost` does, in a graph that has hubs."""
+    hubs, layer = room.hubs, int(inside)
+    catch_up(graph, hubs, layer, price, tolerance)
+    # No path goes along the cell itself.
+    set_costs(hubs, layer, cell, np.inf, np.inf)
+    own = hubs.nodes.size
+    spoke = hubs.spoke[cell]
+    source, sink = hubs.hub[cell], own
+    if (graph.head[cell] if side > 0 else graph.tail[cell]) != hubs.nodes[source]:
+        source, sink = sink, source
+    for place in range(own + 1):
+        hubs.potential[place] = 0.0
+    count, amount = 1, 0.0
+    while enough - amount > tolerance:
+        steps = find_path(hubs, layer, spoke, source, sink)
+        if steps == 0:
+            break
+        push = enough - amount
+        for step in range(steps):
+            push = min(push, _left(graph, room, hubs.path[step, 0], hubs.path[step, 1]))
+        for step in range(steps):
+            arc = hubs.path[step, 0]
+            count = _let_flow(graph, room, arc, hubs.path[step, 1], push, count)
+            settle(graph, hubs, layer, arc, room.flow[arc], tolerance)
+        amount += push
+    clear(graph, hubs, layer, room.moved, count, tolerance)
     room.flow[cell] = side * amount
     return amount, count
 
@@ -345,12 +338,19 @@ def _push(graph: Graph, room: Room, sink: int, push: float, count: int) -> int:
     node = sink
     while room.before[node] >= 0:
         arc = room.before[node]
-        room.flow[arc] += push if graph.head[arc] == node else -push
-        if not room.has_moved[arc]:
-            room.has_moved[arc] = True
-            room.moved[count] = arc
-            count += 1
+        count = _let_flow(graph, room, arc, node, push, count)
         node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
+    return count
+
+
+@helper
+def _let_flow(graph: Graph, room: Room, arc: int, node: int, push: float, count: int) -> int:
+    """Let so much flow along an arc towards a node; give how many cells have moved so far."""
+    room.flow[arc] += push if graph.head[arc] == node else -push
+    if not room.has_moved[arc]:
+        room.has_moved[arc] = True
+        room.moved[count] = arc
+        count += 1
     return count
 
 

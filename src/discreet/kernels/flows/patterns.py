@@ -13,17 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints, stable_order
-from discreet.kernels.flows.least_cost import (
-    Graph,
-    Room,
-    enough,
-    forget,
-    graph_of,
-    least_cost,
-    put,
-    room_for,
-    shortfall,
-)
+from discreet.kernels.flows.graph import Graph, graph_of, put
+from discreet.kernels.flows.least_cost import Room, enough, forget, has_hubs, least_cost, room_for, shortfall
 from discreet.kernels.jit import helper, kernel
 
 
@@ -108,21 +99,7 @@ def protect(
         level = requirements.level[index]
         short = level - shortfall(level, tolerance)
         prices, insides = hold(requirements, pattern, index)
-        # What is suppressed already is a small part of the graph: whether it is enough is soon known.
-        amount, count = enough(
-            graph, room, pattern.inside, requirements.cell[index], requirements.side[index], level, tolerance
-        )
-        forget(room, count)
-        amount, count = least_cost(
-            graph,
-            room,
-            pattern.price,
-            amount >= short,
-            requirements.cell[index],
-            requirements.side[index],
-            level,
-            tolerance,
-        )
+        amount, count = _protect_one(graph, room, requirements, pattern, index, short, tolerance)
         release(requirements, pattern, index, prices, insides)
         if amount < short:
             forget(room, count)
@@ -136,6 +113,27 @@ def protect(
         _prove_others(graph, room, requirements, pattern, index, count, tolerance)
         forget(room, count)
     return failed
+
+
+@helper
+def _protect_one(
+    graph: Graph, room: Room, requirements: Requirements, pattern: Pattern, index: int, short: float, tolerance: float
+) -> tuple[float, int]:
+    """Move the cell of a requirement at the least additional cost; give how far, and how many cells move."""
+    cell, side, level = requirements.cell[index], requirements.side[index], requirements.level[index]
+    # What is suppressed already is a small part of the graph: whether it is enough is soon known. Where there are hubs
+    # so is the least cost within it.
+    inside, price = True, pattern.inside
+    if not has_hubs(room):
+        amount, count = enough(graph, room, pattern.inside, cell, side, level, tolerance)
+        forget(room, count)
+        inside, price = amount >= short, pattern.price
+    while True:
+        amount, count = least_cost(graph, room, price, inside, cell, side, level, tolerance)
+        if amount >= short or not inside:
+            return amount, count
+        forget(room, count)
+        inside, price = False, pattern.price
 
 
 @helper

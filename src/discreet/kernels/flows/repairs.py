@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels.arrays import Ints, Words
-from discreet.kernels.flows.least_cost import Graph, Room
+from discreet.kernels.flows.graph import Graph
+from discreet.kernels.flows.least_cost import Room
 from discreet.kernels.flows.patterns import (
     Pattern,
     Requirements,

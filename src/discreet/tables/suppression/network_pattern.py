@@ -9,7 +9,8 @@ from discreet.evolution.checks import integers
 from discreet.evolution.process import State
 from discreet.kernels.arrays import Words
 from discreet.kernels.flows import patterns, repairs
-from discreet.kernels.flows.least_cost import able, forget, graph_of, group_flow, room_for
+from discreet.kernels.flows.graph import graph_of
+from discreet.kernels.flows.least_cost import able, forget, group_flow, room_for
 from discreet.solvers.tolerances import ROUNDING
 from discreet.tables.suppression.problem import Problem
 
