@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from discreet.kernels.arrays import Floats, Ints
 from discreet.kernels.flows.graph import Graph, graph_of, put
 from discreet.kernels.flows.hubs import hubs_of
-from discreet.kernels.flows.least_cost import Room, forget, has_hubs, least_cost, room_for
+from discreet.kernels.flows.least_cost import Room, forget, goes_by_hubs, least_cost, room_for
 from kernels.flows.cheapest_moves import cheapest, cost_of_moves
 
 generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
-def long_graph(rng: np.random.Generator, *, whole: bool) -> Graph:
+def long_graph(rng: np.random.Generator, *, whole: bool, rows: int) -> Graph:
     """A long table some cells of which are missing, arcs turned at random; loops, too, and a node without arcs."""
-    columns, rows = int(rng.integers(2, 5)), int(rng.integers(5, 12))
+    columns = int(rng.integers(2, 5))
     tail, head = (side.ravel() for side in np.indices((rows, columns)))
     head = head + rows
     kept = rng.random(tail.size) < 0.9
@@ -34,8 +34,12 @@ def long_graph(rng: np.random.Generator, *, whole: bool) -> Graph:
 
 def room_with_hubs(graph: Graph) -> Room:
     room = room_for(graph)._replace(hubs=hubs_of(graph, 4, 0))
-    assume(has_hubs(room))
+    assume(goes_by_hubs(graph, room, False))
     return room
+
+
+def room_without_hubs(graph: Graph) -> Room:
+    return room_for(graph)._replace(hubs=hubs_of(graph, 0, 0))
 
 
 def random_price(rng: np.random.Generator, n: int) -> Floats:
@@ -47,7 +51,7 @@ def random_price(rng: np.random.Generator, n: int) -> Floats:
 
 @given(generators, st.booleans())
 def test_no_program_finds_a_cheaper_move(rng: np.random.Generator, whole: bool) -> None:
-    graph = long_graph(rng, whole=whole)
+    graph = long_graph(rng, whole=whole, rows=int(rng.integers(5, 12)))
     room, n = room_with_hubs(graph), graph.tail.size
     price = random_price(rng, n)
     for _ in range(3):
@@ -66,19 +70,21 @@ def test_no_program_finds_a_cheaper_move(rng: np.random.Generator, whole: bool) 
             assert cheapest(graph, price, cell, side * (amount + 1e-3)) == np.inf
 
 
-@given(generators)
-def test_searches_before_make_no_difference(rng: np.random.Generator) -> None:
-    graph = long_graph(rng, whole=True)
+@given(generators, st.booleans())
+def test_searches_before_make_no_difference(rng: np.random.Generator, inside: bool) -> None:
+    graph = long_graph(rng, whole=True, rows=100 if inside else 8)
     room, n = room_with_hubs(graph), graph.tail.size
-    price = random_price(rng, n)
+    price, suppressed = random_price(rng, n), rng.random(n) < 0.9
+    for cell in np.flatnonzero(suppressed):
+        put(graph, int(cell), True)
     for _ in range(8):
-        # As when a pattern changes: few prices do, or all, and cells are suppressed and published.
-        some = rng.random(n) < rng.choice([0.02, 1.0])
-        price = np.where(some, random_price(rng, n), price)
+        # As when a pattern changes: few prices do, or all, and a cell is suppressed or published.
+        price = np.where(rng.random(n) < rng.choice([0.02, 1.0]), random_price(rng, n), price)
         put(graph, int(rng.integers(n)), bool(rng.random() < 0.8))
-        cell, inside = int(rng.integers(n)), bool(rng.random() < 0.5)
+        cell = int(rng.integers(n))
+        assert goes_by_hubs(graph, room, inside)
         found = []
-        for other in (room, room_with_hubs(graph), room_for(graph)):
+        for other in (room, room_with_hubs(graph), room_without_hubs(graph)):
             amount, count = least_cost(graph, other, price, inside, cell, 1, 20.0, 0.0)
             found.append((amount, other.flow.copy()))
             forget(other, count)
@@ -99,7 +105,7 @@ def test_a_move_of_thousands_of_paths_is_the_cheapest() -> None:
     graph = graph_of(tail, head, -most, most, rows + columns)
     price = rng.integers(0, 50, tail.size).astype(np.float64)
     room = room_for(graph)
-    assert has_hubs(room)
+    assert goes_by_hubs(graph, room, False)
     amount, _ = least_cost(graph, room, price, False, 0, 1, 1e6, 0.0)
     assert cost_of_moves(graph, price, 0, room.flow) == pytest.approx(cheapest(graph, price, 0, amount))
     assert np.count_nonzero(room.flow) > 1000

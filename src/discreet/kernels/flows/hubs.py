@@ -118,8 +118,10 @@ def catch_up(graph: Graph, hubs: Hubs, layer: int, price: Floats, tolerance: flo
         for arc in range(n):
             hub, spoke = hubs.hub[arc], hubs.spoke[arc]
             if hub >= 0:
-                into, out_of = _costs(graph, hubs, layer, arc, 0.0, tolerance)
-                hubs.into[layer, hub, spoke], hubs.out_of[layer, hub, spoke] = into, out_of
+                along, against = _costs(known[arc], graph.lo[arc], graph.hi[arc], 0.0, tolerance)
+                is_from_hub = tail[arc] == hubs.nodes[hub]
+                hubs.into[layer, hub, spoke] = along if is_from_hub else against
+                hubs.out_of[layer, hub, spoke] = against if is_from_hub else along
         _play_all(hubs.into[layer], hubs.out_of[layer], hubs.winners[layer])
         return
     for i in range(changed):
@@ -139,23 +141,22 @@ def clear(graph: Graph, hubs: Hubs, layer: int, moved: Ints, count: int, toleran
 @helper
 def settle(graph: Graph, hubs: Hubs, layer: int, arc: int, flow: float, tolerance: float) -> None:
     """Take the costs of an arc over from its flow."""
-    into, out_of = _costs(graph, hubs, layer, arc, flow, tolerance)
-    set_costs(hubs, layer, arc, into, out_of)
+    along, against = _costs(hubs.price[layer, arc], graph.lo[arc], graph.hi[arc], flow, tolerance)
+    is_from_hub = graph.tail[arc] == hubs.nodes[hubs.hub[arc]]
+    set_costs(hubs, layer, arc, along if is_from_hub else against, against if is_from_hub else along)
 
 
 @helper
-def _costs(graph: Graph, hubs: Hubs, layer: int, arc: int, flow: float, tolerance: float) -> tuple[float, float]:
-    """What a further unit costs from the hub of an arc to its spoke, and back: to take flow back returns its price."""
-    price = hubs.price[layer, arc]
+def _costs(price: float, lo: float, hi: float, flow: float, tolerance: float) -> tuple[float, float]:
+    """What a further unit costs along an arc, and against it: to take flow back returns its price."""
     if price == np.inf:
         return np.inf, np.inf
-    along = -price if flow < 0.0 else price
-    if (-flow if flow < 0.0 else graph.hi[arc] - flow) <= tolerance:
+    along, against = -price if flow < 0.0 else price, -price if flow > 0.0 else price
+    if (-flow if flow < 0.0 else hi - flow) <= tolerance:
         along = np.inf
-    against = -price if flow > 0.0 else price
-    if (flow if flow > 0.0 else flow - graph.lo[arc]) <= tolerance:
+    if (flow if flow > 0.0 else flow - lo) <= tolerance:
         against = np.inf
-    return (along, against) if graph.tail[arc] == hubs.nodes[hubs.hub[arc]] else (against, along)
+    return along, against
 
 
 @helper

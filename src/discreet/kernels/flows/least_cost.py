@@ -22,6 +22,8 @@ from discreet.kernels.jit import helper, kernel
 
 # Up to so many hubs, and from so many spokes for each, paths by hubs are quicker than a search of the whole graph.
 MOST_HUBS, SPOKES_OF_A_HUB = 16, 10
+# The same of a search among suppressed cells alone, from so many for each hub.
+SUPPRESSED_OF_A_HUB = 64
 
 
 class Room(NamedTuple):
@@ -63,9 +65,13 @@ def room_for(graph: Graph) -> Room:
 
 
 @helper
-def has_hubs(room: Room) -> bool:
-    """Whether paths of least cost are found by hubs, and soon."""
-    return bool(room.hubs.nodes.size)
+def goes_by_hubs(graph: Graph, room: Room, inside: bool) -> bool:
+    """Whether paths of least cost are found by hubs, along all cells or along suppressed ones."""
+    nodes = room.hubs.nodes
+    suppressed = 0
+    for node in nodes:
+        suppressed += graph.ends[node] - graph.starts[node]
+    return nodes.size > 0 and (not inside or suppressed >= SUPPRESSED_OF_A_HUB * nodes.size)
 
 
 @helper
@@ -110,7 +116,7 @@ def least_cost(
     if source == sink:
         room.flow[cell] = side * max(enough, 0.0)
         return max(enough, 0.0), count
-    if has_hubs(room):
+    if goes_by_hubs(graph, room, inside):
         return _least_cost_by_hubs(graph, room, price, inside, cell, side, enough, tolerance)
     room.is_sink[sink] = True
     while enough - amount > tolerance:
@@ -162,10 +168,12 @@ def _least_cost_by_hubs(
             break
         push = enough - amount
         for step in range(steps):
-            push = min(push, _left(graph, room, hubs.path[step, 0], hubs.path[step, 1]))
+            arc, node = hubs.path[step, 0], hubs.path[step, 1]
+            push = min(push, _left(room.flow[arc], graph.lo[arc], graph.hi[arc], graph.head[arc] == node))
         for step in range(steps):
-            arc = hubs.path[step, 0]
-            count = _let_flow(graph, room, arc, hubs.path[step, 1], push, count)
+            arc, node = hubs.path[step, 0], hubs.path[step, 1]
+            room.flow[arc] += push if graph.head[arc] == node else -push
+            count = _note(room.moved, room.has_moved, arc, count)
             settle(graph, hubs, layer, arc, room.flow[arc], tolerance)
         amount += push
     clear(graph, hubs, layer, room.moved, count, tolerance)
@@ -246,12 +254,11 @@ def forget(room: Room, count: int) -> None:
 
 
 @helper
-def _left(graph: Graph, room: Room, arc: int, node: int) -> float:
-    """What may yet flow along an arc towards a node at its present price: flow the other way is taken back first."""
-    flow = room.flow[arc]
-    if graph.head[arc] == node:
-        return float(-flow if flow < 0.0 else graph.hi[arc] - flow)
-    return float(flow if flow > 0.0 else flow - graph.lo[arc])
+def _left(flow: float, lo: float, hi: float, along: bool) -> float:
+    """What may yet flow along an arc, or against it, at its present price: flow the other way is taken back first."""
+    if along:
+        return -flow if flow < 0.0 else hi - flow
+    return flow if flow > 0.0 else flow - lo
 
 
 @helper
@@ -327,7 +334,7 @@ def _capacity(graph: Graph, room: Room, sink: int, most: float) -> tuple[float, 
     node = sink
     while room.before[node] >= 0:
         arc = room.before[node]
-        most = min(most, _left(graph, room, arc, node))
+        most = min(most, _left(room.flow[arc], graph.lo[arc], graph.hi[arc], graph.head[arc] == node))
         node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
     return most, node
 
@@ -338,20 +345,20 @@ def _push(graph: Graph, room: Room, sink: int, push: float, count: int) -> int:
     node = sink
     while room.before[node] >= 0:
         arc = room.before[node]
-        count = _let_flow(graph, room, arc, node, push, count)
+        room.flow[arc] += push if graph.head[arc] == node else -push
+        count = _note(room.moved, room.has_moved, arc, count)
         node = graph.tail[arc] if graph.head[arc] == node else graph.head[arc]
     return count
 
 
 @helper
-def _let_flow(graph: Graph, room: Room, arc: int, node: int, push: float, count: int) -> int:
-    """Let so much flow along an arc towards a node; give how many cells have moved so far."""
-    room.flow[arc] += push if graph.head[arc] == node else -push
-    if not room.has_moved[arc]:
-        room.has_moved[arc] = True
-        room.moved[count] = arc
-        count += 1
-    return count
+def _note(moved: Ints, has_moved: NDArray[np.bool_], arc: int, count: int) -> int:
+    """Note that a cell moves; give how many have moved so far."""
+    if has_moved[arc]:
+        return count
+    has_moved[arc] = True
+    moved[count] = arc
+    return count + 1
 
 
 @helper

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.arrays import Floats, Ints, stable_order
 from discreet.kernels.flows.graph import Graph, graph_of, put
-from discreet.kernels.flows.least_cost import Room, enough, forget, has_hubs, least_cost, room_for, shortfall
+from discreet.kernels.flows.least_cost import Room, enough, forget, goes_by_hubs, least_cost, room_for, shortfall
 from discreet.kernels.jit import helper, kernel
 
 
@@ -121,10 +121,10 @@ def _protect_one(
 ) -> tuple[float, int]:
     """Move the cell of a requirement at the least additional cost; give how far, and how many cells move."""
     cell, side, level = requirements.cell[index], requirements.side[index], requirements.level[index]
-    # What is suppressed already is a small part of the graph: whether it is enough is soon known. Where there are hubs
-    # so is the least cost within it.
+    # What is suppressed already is a small part of the graph: whether it is enough is soon known, and by hubs the
+    # least cost within it as well.
     inside, price = True, pattern.inside
-    if not has_hubs(room):
+    if not goes_by_hubs(graph, room, inside):
         amount, count = enough(graph, room, pattern.inside, cell, side, level, tolerance)
         forget(room, count)
         inside, price = amount >= short, pattern.price
