@@ -74,9 +74,9 @@ def test_no_program_finds_a_cheaper_move(rng: np.random.Generator, whole: bool) 
 def test_searches_before_make_no_difference(rng: np.random.Generator, inside: bool) -> None:
     graph = long_graph(rng, whole=True, rows=100 if inside else 8)
     room, n = room_with_hubs(graph), graph.tail.size
-    price, suppressed = random_price(rng, n), rng.random(n) < 0.9
-    for cell in np.flatnonzero(suppressed):
-        put(graph, int(cell), True)
+    price = random_price(rng, n)
+    for arc in range(n):
+        put(graph, arc, bool(rng.random() < 0.9))
     for _ in range(8):
         # As when a pattern changes: few prices do, or all, and a cell is suppressed or published.
         price = np.where(rng.random(n) < rng.choice([0.02, 1.0]), random_price(rng, n), price)

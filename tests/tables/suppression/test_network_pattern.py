@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
+from discreet.examples.contributors import contributors
+from discreet.kernels.flows.least_cost import goes_by_hubs
 from discreet.kernels.random import seeded
+from discreet.tables.primary import primary
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import Problem, problem_of
+from discreet.tables.tabulate import tabulate
 from discreet.tabular.table import FIXED, PRIMARY, SECONDARY
 from discreet.verification.audit import audit
 from random_tables import random_table
@@ -63,6 +67,24 @@ def test_every_step_keeps_every_cell_protected(seed: int) -> None:
         assert flows.improve(seeded(seed, 0), 20, 3, 0.0) <= cleaned
         assert not len(flows.open)
         assert protected(problem, flows)
+
+
+def test_a_long_table_with_one_very_large_contribution_is_protected_and_followed_from_where_it_was_kept() -> None:
+    frame, _ = contributors("200x5", sensitive=0.1, zeros=0.25, seed=3)
+    problem = problem_of(primary(tabulate(frame, by=frame.columns[:-1], value="value", complete=True), p=15))
+    flows = flows_of(problem)
+    # A single path carries a small part of it only.
+    assert problem.level.max() > 1_000 * np.median(problem.level)
+    assert goes_by_hubs(flows._graph, flows._room, False)
+    order = problem.by_level()
+    flows.protect(order[:1])
+    again = flows.twin()
+    again.load(flows.save())
+    for one in (flows, again):
+        one.protect(order)
+        assert not len(one.open)
+    assert protected(problem, flows)
+    assert np.array_equal(flows.suppressed, again.suppressed)
 
 
 @pytest.mark.parametrize("seed", range(10))
