@@ -1,6 +1,7 @@
 """What must hold of the 2012 paper's experiments, at a size that a test can bear."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
@@ -8,7 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.experiments.page import Table
+from discreet.experiments.page import Table, Text
+from discreet.experiments.papers.p2012 import page, runs
 from discreet.experiments.papers.p2012.duels import AGAINST, FAILS, FOR, HOLDS, OPEN, PART, Duel, duel
 from discreet.experiments.papers.p2012.findings import (
     count_verdicts,
@@ -19,7 +21,7 @@ from discreet.experiments.papers.p2012.findings import (
     find_sizes,
     tell_search,
 )
-from discreet.experiments.papers.p2012.orders import describe_audit, shared
+from discreet.experiments.papers.p2012.orders import describe_audit, rooms, shared
 from discreet.experiments.papers.p2012.page import PAPER
 from discreet.experiments.papers.p2012.published import TABLE_3, TABLE_4, TABLE_5, TABLE_6, TABLES_7_8
 from discreet.experiments.papers.p2012.runs import (
@@ -226,3 +228,16 @@ def test_a_quick_page(tmp_path: Path) -> None:
         assert all(len(row) == len(table.header) for row in table.rows)
     written = page.write(tmp_path / "2012.md")
     assert len(written) == 6
+
+
+def test_tables_that_exact_is_not_run_on_are_told_and_ranked_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "QUICK", tuple(replace(test, proven=1) for test in runs.QUICK))
+    budget = Budget(quick=True, seed=7)
+    timed = timed_runs(budget)
+    tables = timed["table"].n_unique()
+    assert timed.filter(pl.col("method") == "exact")["table"].n_unique() == rooms(budget).height == len(runs.QUICK)
+    assert timed.filter(pl.col("method") == "search")["table"].n_unique() == tables > len(runs.QUICK)
+    listed = next(block for block in page.table_5(budget).blocks if isinstance(block, Table))
+    assert sum(row[-1] == "not run" and "–" in row for row in listed.rows) == tables - len(runs.QUICK)
+    ranked = [block for block in page.own_methods(budget).blocks if isinstance(block, Text)]
+    assert any(f"on {len(runs.QUICK)} tables" in block.text for block in ranked)

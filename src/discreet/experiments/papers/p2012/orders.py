@@ -191,9 +191,13 @@ def describe_audit(runs: pl.DataFrame) -> str:
 
 
 def rooms(budget: Budget) -> pl.DataFrame:
-    """The `room` of each table: how much of the cost of the order by weight lies above the best bound, in percent."""
+    """The `room` of tables: how much of the cost of the order by weight lies above the best bound, in percent.
+
+    Tables that `exact` was not run on have none.
+    """
     weights = weight_runs(budget).select("kind", "sensitive", "draw", weight="cost")
-    runs = timed_runs(budget).join(weights, on=["kind", "sensitive", "draw"])
+    timed = timed_runs(budget).filter((pl.col("method") == "exact").any().over("table"))
+    runs = timed.join(weights, on=["kind", "sensitive", "draw"])
     bounds = runs.group_by("kind", "sensitive", "draw").agg(pl.col("bound").max(), pl.col("weight").first())
     return bounds.with_columns(room=100 * (1 - pl.col("bound").fill_null(0) / pl.col("weight")))
 
