@@ -17,7 +17,7 @@ from discreet.jobs.job import LOCK, is_locked
 from discreet.jobs.queue import Jobs
 
 PROTECT = ["protect", "survey.csv", "--config", "survey.toml", "--k", "5", "--steps", "12", "--seed", "2"]
-SUPPRESS = ["suppress", "flagged.parquet", "--steps", "300", "--seed", "2"]
+SUPPRESS = ["suppress", "flagged.parquet", "--steps", "60", "--seed", "2"]
 COMMANDS = {"release": PROTECT, "public": SUPPRESS}
 KILLS = int(os.environ.get("DISCREET_KILLS", "2"))
 
