@@ -17,20 +17,17 @@ from discreet.evolution.checks import integers, whole
 from discreet.evolution.process import State, inside, part
 from discreet.kernels.arrays import Words
 from discreet.kernels.random import below, uniform
-from discreet.solvers.tolerances import MOVED
 from discreet.tables.suppression.boxes import Boxes, Branches
 from discreet.tables.suppression.certificates import Certificates
 from discreet.tables.suppression.lattice import LatticeProver, lattice_of
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, SizeClasses
-from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver
+from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver, moving
 from discreet.tables.suppression.ray_cuts import Cuts
-from discreet.tables.suppression.wide import WideProver
+from discreet.tables.suppression.wide import FLOORS, LEAST_GAIN, REROUTED, Task, WideProver
 
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
 # these may be published again.
 CHARGE = 1e-3
-# Moves below this, in units, are rounding.
-MOVED_UNITS = 1e-9
 # What may be lacking of a level, in parts of it.
 LACKING = 1e-10
 # What a unit of a move that protects another requirement is worth, in parts of the median weight. Little at first: what
@@ -50,6 +47,15 @@ class Sweep(NamedTuple):
 
     is_rising: bool  # small levels first
     parts: Floats | None = None  # what each cell costs, in parts of its weight; None: no others than the pattern's
+
+
+class Route(NamedTuple):
+    """Moves that protect a requirement, found by wide programs."""
+
+    requirement: int
+    bonus: float  # what a unit of a move that protects another was worth
+    moves: Floats
+    rounds: int  # of rerouting
 
 
 class _Swept(NamedTuple):
@@ -257,13 +263,13 @@ class LinearProgramPattern:
             self._take(found, requirement, price)
         return True
 
-    def protect_widely(self, order: Ints, bonus: float, prices: Floats, *, is_near: bool) -> bool:
-        """Protect the first open one of some requirements by a wide program, and others if that costs little.
+    def route(self, requirement: int, bonus: float, prices: Floats, *, is_near: bool) -> Route | None:
+        """The moves by which a wide program protects a requirement, and others if that costs little; none are taken.
 
         Parameters
         ----------
-        order : array of int
-            The requirements.
+        requirement : int
+            The requirement.
         bonus : float
             What a unit of a move that protects another is worth, in parts of the median weight.
         prices : array of float
@@ -271,21 +277,42 @@ class LinearProgramPattern:
         is_near : bool
             Whether to try it with what is suppressed and a smaller part alone.
         """
-        requirement = int(self.waiting(order)[0])
-        cell, side = int(self.problem.cell[requirement]), float(self.problem.side[requirement])
+        for is_part in (True, False) if is_near else (False,):
+            self.solved += 1
+            found = self._wide_prover.cheapest(self._task(requirement, bonus, prices, is_near=is_part))
+            if found is not None:
+                return Route(requirement, bonus, found, 0)
+        return None
+
+    def reroute(self, route: Route, prices: Floats) -> Route | None:
+        """A cheaper route for the same requirement by one more program; None if it is hardly worth another."""
+        task = self._task(route.requirement, route.bonus, prices)
+        cost = self.cost + task.taken(route.moves)
+        if route.rounds == len(FLOORS) or task.taken(route.moves) < REROUTED * cost:
+            return None
+        self.solved += 1
+        found = self._wide_prover.reroute(route.moves, task, route.rounds)
+        if found is None or task.charge(found) > task.charge(route.moves) - LEAST_GAIN * cost:
+            return None
+        return route._replace(moves=found, rounds=route.rounds + 1)
+
+    def take_route(self, route: Route, order: Ints) -> None:
+        """Suppress what moves on a route, and record what of some requirements that protects."""
+        self._take(route.moves, route.requirement, self._prices())
+        self._certify_by_boxes(order)
+
+    def _task(self, requirement: int, bonus: float, prices: Floats, *, is_near: bool = False) -> Task:
+        problem, prover = self.problem, self._wide_prover
+        cell, side = int(problem.cell[requirement]), float(problem.side[requirement])
+        amount = side * float(problem.level[requirement])
         # What a cell is part of, and what is part of it, moves along: else a giant would stand against its own sums.
-        preferred = np.where(self._wide_prover.related(cell), side, side * self._side)
-        price, found = np.where(self._suppressed, self._prices(), prices), None
+        target = self._targets(np.where(prover.related(cell), side, side * self._side))
+        price = np.where(self._suppressed, self._prices(), prices)
+        price[problem.fixed(requirement)] = np.inf
         if is_near:
-            amount = float(side * self.problem.level[requirement])
-            near = self._wide_prover.near(price, cell, amount, self._suppressed)
-            found = self._solve(self._wide_prover, requirement, near, bonus, preferred)
-        if found is None:
-            found = self._solve(self._wide_prover, requirement, price, bonus, preferred)
-        if found is not None:
-            self._take(found, requirement, price)
-            self._certify_by_boxes(order)
-        return found is not None
+            price = prover.near(price, cell, amount, self._suppressed)
+        worth = prover.worth(cell, amount, target, bonus * self._typical_weight)
+        return Task(price, self._suppressed.copy(), cell, amount, target, worth)
 
     def protect_by_boxes(self, order: Ints) -> int:
         """Protect requirements fast and at a high cost, by boxes, the rest by linear programs; count failures."""
@@ -634,9 +661,3 @@ class LinearProgramPattern:
                 return True
         self.return_to(mark)
         return False
-
-
-def moving(deviations: Floats) -> Ints:
-    """The columns that move, but for rounding."""
-    sizes = np.abs(deviations)
-    return np.flatnonzero(sizes > max(MOVED_UNITS, MOVED * float(sizes.max(initial=0.0))))

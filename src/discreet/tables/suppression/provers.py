@@ -27,7 +27,7 @@ from discreet.solvers.highs import (
     Status,
     Way,
 )
-from discreet.solvers.tolerances import LP, LP_COARSE, REACH, SMALL
+from discreet.solvers.tolerances import LP, LP_COARSE, MOVED, REACH, SMALL
 from discreet.tables.suppression.problem import Problem
 
 # From this many variables on presolving pays.
@@ -36,6 +36,8 @@ PRESOLVED_VARIABLES = 20_000
 INTERIOR_VARIABLES, INTERIOR_TARGETS = 5_000, 500
 # There capacities are cut at so many times the largest move that is wanted: what is wider might as well be open.
 INTERIOR_CAPACITY = 4.0
+# Moves below this, in units, are rounding.
+MOVED_UNITS = 1e-9
 # What a cell that cannot move costs, and the share of a move below which capacity counts no further.
 NEVER, LEAST_SHARE = 1e15, 1e-3
 # How many columns a part has as long as nothing is protected, how many at least, and what it grows by where it has no
@@ -367,3 +369,9 @@ class SubtableProver:
             if found is not None or size >= min(able, LARGEST_PART) or not prover.is_infeasible:
                 return found
             size *= PART_GROWTH
+
+
+def moving(deviations: Floats) -> Ints:
+    """The columns that move, but for rounding."""
+    sizes = np.abs(deviations)
+    return np.flatnonzero(sizes > max(MOVED_UNITS, MOVED * float(sizes.max(initial=0.0))))

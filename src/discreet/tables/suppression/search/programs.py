@@ -41,8 +41,8 @@ OTHERS_IN_SWEEPS, IDLE_REBUILDS = 100.0, 3
 # What a unit of a move that protects another requirement is worth in each of the first wide programs, and in those
 # after them, in parts of the median weight; and how many patterns are built by them.
 WIDE_BONUSES, WIDE_BUILDS = (1.0, 3.0, 10.0, 10.0, 30.0), 2
-# After so many wide programs what is suppressed does nearly alone.
-FIRST_WIDE = 4
+# After so many requirements what is suppressed does nearly alone.
+FIRST_WIDE = 1
 # At least so many linear programs are solved by repairs in a row where the problem is tiny.
 PROGRAMS_OF_TINY_REPAIRS = 500
 
@@ -75,7 +75,7 @@ class LinearProgramSearch(PatternSearch):
         self._is_safe, self._swept = False, 0
         # Patterns built by slices, and how many lately gained nothing.
         self._sliced, self._idle = 0, 0
-        # Builds by wide programs, and programs of the one under way.
+        # Builds by wide programs, and requirements that the one under way has protected by them.
         self._wide, self._programs_of_wide = 0, 0
         self._completion_due = 0
         self._rebuilds, self._repairs, self._programs_of_turn = 0, 0, 0
@@ -132,7 +132,7 @@ class LinearProgramSearch(PatternSearch):
         self._is_safe = True
 
     def _build_widely(self) -> Iterator[None]:
-        """The heaviest requirements first, each by a linear program of a large part of the table.
+        """The heaviest requirements first, each by linear programs of a large part of the table.
 
         The second time the cells of the best pattern alone may be taken: what came first may do without what came last.
         What costs as much as the best pattern is given up.
@@ -140,14 +140,21 @@ class LinearProgramSearch(PatternSearch):
         pattern, order = self.pattern, self.problem.by_level()
         if not self._programs_of_wide:
             pattern.start()
-        while len(pattern.waiting(order)) and pattern.cost < self._cost:
+        while len(waiting := pattern.waiting(order)) and pattern.cost < self._cost:
             self._begin_phase()
             prices = self._parts(None, 1.0, GUIDED) * self.problem.weight
             if self._wide and self._best is not None:
                 prices = np.where(self._best, prices, np.inf)
             bonus = WIDE_BONUSES[min(self._programs_of_wide, len(WIDE_BONUSES) - 1)]
-            if not pattern.protect_widely(order, bonus, prices, is_near=self._programs_of_wide >= FIRST_WIDE):
+            is_near = self._programs_of_wide >= FIRST_WIDE
+            route = pattern.route(int(waiting[0]), bonus, prices, is_near=is_near)
+            if route is None:
                 break
+            yield
+            while (better := pattern.reroute(route, prices)) is not None:
+                route = better
+                yield
+            pattern.take_route(route, order)
             self._programs_of_wide += 1
             yield
             yield from self._complete_widely(order)
@@ -160,39 +167,46 @@ class LinearProgramSearch(PatternSearch):
 
     def _complete_widely(self, order: Ints) -> Iterator[None]:
         """What wide programs have found so far, made safe by slices."""
-        pattern, slices = self.pattern, PairedSlices(self.problem)
-        found: Bools | None = pattern.suppressed
+        pattern = self.pattern
         if len(pattern.waiting(order)):
             closed = np.setdiff1d(np.arange(self.problem.requirements), pattern.open)
-            yield from slices.protect(begun=(pattern.suppressed, closed))
-            found = slices.complete()
-        if found is not None:
-            self._keep(found)
+            yield from self._protect_by_slices(self.problem.weight, begun=(pattern.suppressed, closed))
+        else:
+            self._keep(pattern.suppressed)
         yield
 
     def _build_by_slices(self, most: int | None = None) -> Iterator[None]:
         """Where linear programs take long, flows in pairs of slices cost far less than boxes, built again and again.
 
-        A rebuild has the cells of the best pattern at a discount; then it is swept with its own cells, small levels
-        first, whether it is costlier or not.
+        A rebuild has the cells of the best pattern at a discount, and is swept whether it is costlier or not.
         """
-        slices = PairedSlices(self.problem)
-        while slices.usable and self._idle < IDLE_REBUILDS and self._sliced != most:
+        is_usable = PairedSlices(self.problem).usable
+        while is_usable and self._idle < IDLE_REBUILDS and self._sliced != most:
             self._begin_phase()
             weight, cost = self.problem.weight, self._cost
             if self._sliced and self._best is not None:
                 discount = LEAST_DISCOUNT + (MOST_DISCOUNT - LEAST_DISCOUNT) * uniform(self._random)
                 weight = np.where(self._best, discount * weight, weight)
-            for is_rising in (False, True) if self._sliced else (False,):
-                yield from slices.protect(weight, is_rising=is_rising)
-                found = slices.complete()
-                if found is None:
-                    break
-                self._keep(found)
-                weight = np.where(found, 1.0, OTHERS_IN_SWEEPS) * self.problem.weight
+            yield from self._protect_by_slices(weight, is_swept=self._sliced > 0)
             self._sliced += 1
             self._idle = 0 if self._cost < cost else self._idle + 1
             yield
+
+    def _protect_by_slices(
+        self, weight: Floats, *, is_swept: bool | None = None, begun: tuple[Bools, Ints] | None = None
+    ) -> Iterator[None]:
+        """A pattern by slices, swept with its own cells, small levels first; if not told, where it is the best yet."""
+        slices = PairedSlices(self.problem)
+        for is_rising in (False, True):
+            cost = self._cost
+            yield from slices.protect(weight, is_rising=is_rising, begun=begun)
+            found = slices.complete()
+            if found is None:
+                break
+            self._keep(found)
+            if not (self._cost < cost if is_swept is None else is_swept):
+                break
+            weight = np.where(found, 1.0, OTHERS_IN_SWEEPS) * self.problem.weight
 
     def _build_on_hypercubes(self) -> Iterator[None]:
         """In place of the first sweep: the hypercube method, a linear program at a time, for what hypercubes leave."""
