@@ -38,6 +38,8 @@ TURNS_OF_THE_BETTER = 3
 # What cells that a pattern by slices does without cost in a sweep of it, in times of their weight; and after how many
 # rebuilds by slices without a gain linear programs take over.
 OTHERS_IN_SWEEPS, IDLE_REBUILDS = 100.0, 3
+# What a pattern that slices complete may cost to be swept, in parts of the best one's cost.
+SWEPT = 1.02
 # What a unit of a move that protects another requirement is worth in each of the first wide programs, and in those
 # after them, in parts of the median weight; and how many patterns are built by them.
 WIDE_BONUSES, WIDE_BUILDS = (1.0, 3.0, 10.0, 10.0, 30.0), 2
@@ -195,16 +197,16 @@ class LinearProgramSearch(PatternSearch):
     def _protect_by_slices(
         self, weight: Floats, *, is_swept: bool | None = None, begun: tuple[Bools, Ints] | None = None
     ) -> Iterator[None]:
-        """A pattern by slices, swept with its own cells, small levels first; if not told, where it is the best yet."""
+        """A pattern by slices, swept with its own cells, small levels first; if not told, where that may pay."""
         slices = PairedSlices(self.problem)
+        cost = self._cost
         for is_rising in (False, True):
-            cost = self._cost
             yield from slices.protect(weight, is_rising=is_rising, begun=begun)
             found = slices.complete()
             if found is None:
                 break
             self._keep(found)
-            if not (self._cost < cost if is_swept is None else is_swept):
+            if not (self.problem.cost(found) < SWEPT * cost if is_swept is None else is_swept):
                 break
             weight = np.where(found, 1.0, OTHERS_IN_SWEEPS) * self.problem.weight
 
