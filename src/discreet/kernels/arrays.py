@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from discreet.kernels.jit import helper, kernel
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]

@@ -23,7 +23,7 @@ from discreet.tables.suppression.lattice import LatticeProver, lattice_of
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, SizeClasses
 from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver, moving
 from discreet.tables.suppression.ray_cuts import Cuts
-from discreet.tables.suppression.wide import FLOORS, LEAST_GAIN, REROUTED, Task, WideProver
+from discreet.tables.suppression.splitting import Route, SplittingProver
 
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
 # these may be published again.
@@ -38,6 +38,8 @@ BONUS_STEADY, BONUS_GROWTH = 1 / 600, 1.6
 # The same where programs are of parts of the table, where only suppressed cells may move, so that a bonus buys nothing,
 # and where a costly cell is replaced.
 SUBTABLE_BONUS, SWEEP_BONUS, REPLACEMENT_BONUS = 1.0, 2.0, 1.0
+# What moves of sums and parts of a cell are worth, in times of what others are, from what part of its move on.
+ALONG, LARGE_SHARE = 100.0, 0.3
 # How many programs a clean-up may solve cell by cell, and how many after each repair.
 CLEANING_PROGRAMS, REPAIR_PROGRAMS = 100, 10
 
@@ -47,15 +49,6 @@ class Sweep(NamedTuple):
 
     is_rising: bool  # small levels first
     parts: Floats | None = None  # what each cell costs, in parts of its weight; None: no others than the pattern's
-
-
-class Route(NamedTuple):
-    """Moves that protect a requirement, found by wide programs."""
-
-    requirement: int
-    bonus: float  # what a unit of a move that protects another was worth
-    moves: Floats
-    rounds: int  # of rerouting
 
 
 class _Swept(NamedTuple):
@@ -151,8 +144,13 @@ class LinearProgramPattern:
         return LinearProver(self.problem.system, np.empty(0, dtype=np.int64))
 
     @cached_property
-    def _wide_prover(self) -> WideProver:
-        return WideProver(self.problem, self._targeted)
+    def _splitting_prover(self) -> SplittingProver:
+        return SplittingProver(self.problem)
+
+    @cached_property
+    def is_split(self) -> bool:
+        """Whether programs of the whole table are solved, however large it is."""
+        return self.is_vast and self._splitting_prover.usable
 
     @cached_property
     def _boxes(self) -> Boxes:
@@ -263,8 +261,8 @@ class LinearProgramPattern:
             self._take(found, requirement, price)
         return True
 
-    def route(self, requirement: int, bonus: float, prices: Floats, *, is_near: bool) -> Route | None:
-        """The moves by which a wide program protects a requirement, and others if that costs little; none are taken.
+    def route(self, requirement: int, bonus: float, prices: Floats) -> Route | None:
+        """Moves anywhere in the table that protect a requirement, and others if that costs little; none are taken.
 
         Parameters
         ----------
@@ -274,45 +272,30 @@ class LinearProgramPattern:
             What a unit of a move that protects another is worth, in parts of the median weight.
         prices : array of float
             What each column costs that is not suppressed yet; infinite where it must not be.
-        is_near : bool
-            Whether to try it with what is suppressed and a smaller part alone.
         """
-        for is_part in (True, False) if is_near else (False,):
-            self.solved += 1
-            found = self._wide_prover.cheapest(self._task(requirement, bonus, prices, is_near=is_part))
-            if found is not None:
-                return Route(requirement, bonus, found, 0)
-        return None
-
-    def reroute(self, route: Route, prices: Floats) -> Route | None:
-        """A cheaper route for the same requirement by one more program; None if it is hardly worth another."""
-        task = self._task(route.requirement, route.bonus, prices)
-        cost = self.cost + task.taken(route.moves)
-        if route.rounds == len(FLOORS) or task.taken(route.moves) < REROUTED * cost:
-            return None
-        self.solved += 1
-        found = self._wide_prover.reroute(route.moves, task, route.rounds)
-        if found is None or task.charge(found) > task.charge(route.moves) - LEAST_GAIN * cost:
-            return None
-        return route._replace(moves=found, rounds=route.rounds + 1)
-
-    def take_route(self, route: Route, order: Ints) -> None:
-        """Suppress what moves on a route, and record what of some requirements that protects."""
-        self._take(route.moves, route.requirement, self._prices())
-        self._certify_by_boxes(order)
-
-    def _task(self, requirement: int, bonus: float, prices: Floats, *, is_near: bool = False) -> Task:
-        problem, prover = self.problem, self._wide_prover
+        problem, prover = self.problem, self._splitting_prover
         cell, side = int(problem.cell[requirement]), float(problem.side[requirement])
         amount = side * float(problem.level[requirement])
         # What a cell is part of, and what is part of it, moves along: else a giant would stand against its own sums.
-        target = self._targets(np.where(prover.related(cell), side, side * self._side))
+        is_related = prover.related(cell)
+        target = self._targets(np.where(is_related, side, side * self._side))
         price = np.where(self._suppressed, self._prices(), prices)
         price[problem.fixed(requirement)] = np.inf
-        if is_near:
-            price = prover.near(price, cell, amount, self._suppressed)
-        worth = prover.worth(cell, amount, target, bonus * self._typical_weight)
-        return Task(price, self._suppressed.copy(), cell, amount, target, worth)
+        # Each of these would else need a program of its own, as costly as this one.
+        is_along = is_related & (target * side >= LARGE_SHARE * abs(amount))
+        worth = np.where(is_along, ALONG * bonus, bonus) * self._typical_weight
+        self.solved += 1
+        return prover.route(price, cell, amount, target, worth)
+
+    def reroute(self, route: Route, seed: list[int]) -> Route | None:
+        """A cheaper route for the same requirement, if one is found at prices that differ a little, by the seed."""
+        self.solved += 1
+        return self._splitting_prover.reroute(route, seed)
+
+    def take_route(self, route: Route, requirement: int, order: Ints) -> None:
+        """Suppress what moves on a route of a requirement, and record what of some requirements that protects."""
+        self._take(route.moves, requirement, self._prices())
+        self._certify_by_boxes(order)
 
     def protect_by_boxes(self, order: Ints) -> int:
         """Protect requirements fast and at a high cost, by boxes, the rest by linear programs; count failures."""

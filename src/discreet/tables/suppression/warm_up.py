@@ -16,6 +16,7 @@ from discreet.tables.suppression.exact.branch_and_cut import Exact
 from discreet.tables.suppression.lattice import lattice_of
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, problem_of, settle_ranges
+from discreet.tables.suppression.splitting import SplittingProver
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
 from discreet.tabular.table import PRIMARY, Table
@@ -32,6 +33,8 @@ def warm_up(problem: Problem) -> None:
                 _compile_boxes(on_lattice, not on_lattice and len(part) >= SIZE_CLASSES.large)
                 if len(part) >= (SIZE_CLASSES.sliced if on_lattice else SIZE_CLASSES.vast):
                     _compile_flows()
+                if len(part) >= SIZE_CLASSES.vast and not on_lattice:
+                    _compile_splitting()
 
 
 def _compile_flows() -> NetworkPattern:
@@ -65,6 +68,14 @@ def compile_all() -> None:
     with compiling():
         _compile_repairs(_compile_flows())
         _compile_boxes(with_lattice=True, with_branches=True)
+        _compile_splitting()
+
+
+def _compile_splitting() -> None:
+    """What programs of whole tables need."""
+    small, _ = settle_ranges(problem_of(_small(3)))
+    amount, nothing = float(small.side[0] * small.level[0]), np.zeros(len(small))
+    SplittingProver(small).cheapest(small.weight, int(small.cell[0]), amount, nothing, 0.0)
 
 
 def _compile_boxes(with_lattice: bool, with_branches: bool) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints
-from discreet.evolution.checks import floats, integers
+from discreet.evolution.checks import floats, integers, whole
 from discreet.evolution.process import State, inside, part
 from discreet.evolution.stops import Place
 from discreet.kernels.random import uniform
@@ -40,11 +40,17 @@ TURNS_OF_THE_BETTER = 3
 OTHERS_IN_SWEEPS, IDLE_REBUILDS = 100.0, 3
 # What a pattern that slices complete may cost to be swept, in parts of the best one's cost.
 SWEPT = 1.02
-# What a unit of a move that protects another requirement is worth in each of the first wide programs, and in those
-# after them, in parts of the median weight; and how many patterns are built by them.
-WIDE_BONUSES, WIDE_BUILDS = (1.0, 3.0, 10.0, 10.0, 30.0), 2
-# After so many requirements what is suppressed does nearly alone.
-FIRST_WIDE = 1
+# What a unit of a move that protects another requirement is worth in the first programs of a whole table, in parts of
+# the median weight; then it grows with each program, so many times at most. The last requirements are small.
+BONUSES_OF_WHOLES, BONUS_GROWTH, MOST_GROWTH = (1.0, 3.0, 10.0, 10.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0), 1.5, 1e4
+# How often a route is rerouted that costs as much as the whole pattern.
+TRIES = 60
+# What is built by programs of the whole table is completed after so many of them, and after so many times as many.
+FIRST_COMPLETION, COMPLETION_GROWTH = 8, 4
+# Programs of the whole table end, but for the first ones, with one that protects fewer requirements than this.
+FEWEST_CLOSED = 5
+# What a rebuild of a whole table may cost before it is given up, in parts of the best one's cost.
+COSTLIER = 1.05
 # At least so many linear programs are solved by repairs in a row where the problem is tiny.
 PROGRAMS_OF_TINY_REPAIRS = 500
 
@@ -77,8 +83,8 @@ class LinearProgramSearch(PatternSearch):
         self._is_safe, self._swept = False, 0
         # Patterns built by slices, and how many lately gained nothing.
         self._sliced, self._idle = 0, 0
-        # Builds by wide programs, and requirements that the one under way has protected by them.
-        self._wide, self._programs_of_wide = 0, 0
+        # Builds by programs of the whole table, those that choose from the one before among them.
+        self._turns_of_wholes = 0
         self._completion_due = 0
         self._rebuilds, self._repairs, self._programs_of_turn = 0, 0, 0
         # Of rebuilds and of repairs: what a program saved last time, and how often it was the other's turn since.
@@ -93,10 +99,8 @@ class LinearProgramSearch(PatternSearch):
         if self.pattern.is_sliced and not self._unprotectable:
             if self._sliced == 0:
                 yield from self._build_by_slices(1)
-            # Of more dimensions a wide program takes a minute, and boxes cost too much for what it leaves open.
-            is_wide = self.pattern.is_vast and PairedSlices(self.problem).usable
-            while is_wide and self._wide < WIDE_BUILDS:
-                yield from self._build_widely()
+            while self.pattern.is_split:
+                yield from self._build_whole()
             yield from self._build_by_slices()
         if self._swept == 0 and self.pattern.is_single_minded and self._previous is None:
             yield from self._build_on_hypercubes()
@@ -133,48 +137,83 @@ class LinearProgramSearch(PatternSearch):
         self._keep(self.pattern.suppressed)
         self._is_safe = True
 
-    def _build_widely(self) -> Iterator[None]:
-        """The heaviest requirements first, each by linear programs of a large part of the table.
+    def _build_whole(self) -> Iterator[None]:
+        """A pattern by programs of the whole table, or in every other turn one of the cells of the last.
 
-        The second time the cells of the best pattern alone may be taken: what came first may do without what came last.
-        What costs as much as the best pattern is given up.
+        What came first may do without what came last.
         """
-        pattern, order = self.pattern, self.problem.by_level()
-        if not self._programs_of_wide:
-            pattern.start()
-        while len(waiting := pattern.waiting(order)) and pattern.cost < self._cost:
-            self._begin_phase()
-            prices = self._parts(None, 1.0, GUIDED) * self.problem.weight
-            if self._wide and self._best is not None:
-                prices = np.where(self._best, prices, np.inf)
-            bonus = WIDE_BONUSES[min(self._programs_of_wide, len(WIDE_BONUSES) - 1)]
-            is_near = self._programs_of_wide >= FIRST_WIDE
-            route = pattern.route(int(waiting[0]), bonus, prices, is_near=is_near)
-            if route is None:
-                break
-            yield
-            while (better := pattern.reroute(route, prices)) is not None:
-                route = better
-                yield
-            pattern.take_route(route, order)
-            self._programs_of_wide += 1
-            yield
-            yield from self._complete_widely(order)
-        self._wide, self._programs_of_wide = self._wide + 1, 0
-        if len(pattern.waiting(order)):
-            # Sweeps rest on a pattern that is whole.
-            self._protect_by_boxes()
         self._begin_phase()
+        pattern, weight = self.pattern, self.problem.weight
+        is_first, is_confined = self._turns_of_wholes == 0, self._turns_of_wholes % 2 == 1
+        self._turns_of_wholes += 1
+        if is_confined:
+            prices = np.where(pattern.suppressed, weight, np.inf)
+            pattern.begin_sweep(Sweep(is_rising=False))
+            yield from self._protect_whole(prices, self._cost, 0, is_completed=False)
+            pattern.end_sweep()
+            self._keep(pattern.suppressed)
+        else:
+            prices = (self._parts(None, 1.0, GUIDED) if is_first else self._varied_parts()) * weight
+            pattern.start()
+            most, tries = (np.inf, 0) if is_first else (COSTLIER * self._cost, TRIES)
+            yield from self._protect_whole(prices, most, tries, is_completed=is_first)
+            if len(pattern.waiting(self.problem.by_level())):
+                # It was given up: there is nothing to choose from.
+                self._turns_of_wholes += 1
+            else:
+                self._keep(pattern.suppressed)
         yield
 
-    def _complete_widely(self, order: Ints) -> Iterator[None]:
-        """What wide programs have found so far, made safe by slices."""
+    def _varied_parts(self) -> Floats:
+        """What cells cost in a rebuild, in parts of their weight: less in the best pattern and in the relaxation."""
+        discount = LEAST_DISCOUNT + (MOST_DISCOUNT - LEAST_DISCOUNT) * uniform(self._random)
+        guided = LEAST_GUIDED * (MOST_GUIDED / LEAST_GUIDED) ** uniform(self._random)
+        return self._parts(self._best, discount, guided)
+
+    def _protect_whole(self, prices: Floats, most: float, tries: int, *, is_completed: bool) -> Iterator[None]:
+        """Protect everything by programs of the whole table, the heaviest first; what costs too much is given up.
+
+        Parameters
+        ----------
+        prices : array of float
+            What each column costs; infinite where it must not be suppressed.
+        most : float
+            What the pattern may cost.
+        tries : int
+            How often to try and reroute what costs as much as the whole pattern; less for what costs less.
+        is_completed : bool
+            Whether what there is now and then is made safe at once.
+        """
+        pattern, order = self.pattern, self.problem.by_level()
+        programs, due, closed = 0, FIRST_COMPLETION, len(order)
+        while len(waiting := pattern.waiting(order)) and pattern.cost < most:
+            route = None
+            if programs < FIRST_COMPLETION or closed >= FEWEST_CLOSED:
+                route = pattern.route(int(waiting[0]), _bonus_of_whole(programs), prices)
+                yield
+            if route is None:
+                # What is left protects nothing else, or is not found: programs of a part of the table take less time.
+                if pattern.protect(waiting, 1):
+                    break
+                yield
+                continue
+            for tried in range(int(tries * route.taken / (pattern.cost + route.taken)) if route.taken else 0):
+                route = pattern.reroute(route, [self._turns_of_wholes, int(waiting[0]), tried]) or route
+                yield
+            pattern.take_route(route, int(waiting[0]), order)
+            closed = len(waiting) - len(pattern.waiting(order))
+            programs += 1
+            yield
+            if is_completed and programs >= due:
+                due *= COMPLETION_GROWTH
+                yield from self._complete_whole(order)
+
+    def _complete_whole(self, order: Ints) -> Iterator[None]:
+        """What is built so far, made safe by slices."""
         pattern = self.pattern
-        if len(pattern.waiting(order)):
+        if len(pattern.waiting(order)) and PairedSlices(self.problem).usable:
             closed = np.setdiff1d(np.arange(self.problem.requirements), pattern.open)
             yield from self._protect_by_slices(self.problem.weight, begun=(pattern.suppressed, closed))
-        else:
-            self._keep(pattern.suppressed)
         yield
 
     def _build_by_slices(self, most: int | None = None) -> Iterator[None]:
@@ -353,7 +392,7 @@ class LinearProgramSearch(PatternSearch):
             "is_safe": int(self._is_safe),
             "counts": np.array(counts, dtype=np.int64),
             "sliced": np.array([self._sliced, self._idle], dtype=np.int64),
-            "wide": np.array([self._wide, self._programs_of_wide], dtype=np.int64),
+            "wholes": self._turns_of_wholes,
             "saved": np.array(self._saved),
             "waited": np.array(self._waited, dtype=np.int64),
         }
@@ -367,7 +406,15 @@ class LinearProgramSearch(PatternSearch):
         self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn = counts
         if "sliced" in held:
             self._sliced, self._idle = integers("sliced", held["sliced"], (2,), 0, 2**62).tolist()
-        if "wide" in held:
-            self._wide, self._programs_of_wide = integers("wide", held["wide"], (2,), 0, 2**62).tolist()
+        if "wholes" in held:
+            self._turns_of_wholes = whole("wholes", held["wholes"], 0)
         self._saved = floats("saved", held["saved"], (2,), infinite=True).tolist()
         self._waited = integers("waited", held["waited"], (2,), 0, 2**62).tolist()
+
+
+def _bonus_of_whole(programs: int) -> float:
+    """What protecting another requirement is worth after so many programs of a whole table."""
+    late = programs - len(BONUSES_OF_WHOLES)
+    if late < 0:
+        return BONUSES_OF_WHOLES[programs]
+    return BONUSES_OF_WHOLES[-1] * min(BONUS_GROWTH**late, MOST_GROWTH)
