@@ -45,7 +45,8 @@ class Terms(NamedTuple):
     def charge(self, cells: Floats, least: float = 0.0) -> float:
         """What the cells cost that move by more than so much, each once, less what their moves are worth."""
         done = np.clip(np.sign(self.target) * cells, 0.0, np.abs(self.target))
-        return float(self.price[np.abs(cells) > least].sum() - self.worth @ done)
+        # Not a product of vectors, whose rounding depends on the threads of a library.
+        return float(self.price[np.abs(cells) > least].sum() - (self.worth * done).sum())
 
 
 def trees(parents: list[Ints]) -> Trees:

@@ -21,7 +21,7 @@ CANDIDATES_GROWTH = 8
 MOST_CANDIDATES = 800_000
 # Candidates between two interruptions, about 0.1 s; the distances from a first record to all others count as this part
 # of a candidate each.
-UNINTERRUPTED_CANDIDATES = 1_500_000
+UNINTERRUPTED_CANDIDATES = 1_200_000
 DISTANCE_WORK = 0.1
 # First records that are looked at together, at first.
 FIRST_PIECE = 16

@@ -144,9 +144,8 @@ class SplittingProver:
         """A route by slope scaling from where it stands, at some prices; None without one that is charged less."""
         terms, cells, prices, firmness = scaling.terms, scaling.cells, scaling.prices, scaling.firmness
         shares = np.geomspace(first, LAST_SHARE, ROUNDS)
-        for share, hold in zip(
-            shares, np.geomspace(FIRMNESS_TIMES_SHARE / first, SCALED_FIRMNESS, ROUNDS), strict=True
-        ):
+        holds = np.geomspace(FIRMNESS_TIMES_SHARE / first, SCALED_FIRMNESS, ROUNDS)
+        for share, hold in zip(shares, holds, strict=True):
             prices *= firmness / hold
             firmness = float(hold)
             scaled = terms._replace(price=price / np.maximum(np.abs(cells), share))

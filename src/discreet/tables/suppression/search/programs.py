@@ -48,7 +48,7 @@ TRIES = 60
 # What is built by programs of the whole table is completed after so many of them, and after so many times as many.
 FIRST_COMPLETION, COMPLETION_GROWTH = 8, 4
 # Programs of the whole table end, but for the first ones, with one that protects fewer requirements than this.
-FEWEST_CLOSED = 5
+FEWEST_CLOSED = 3
 # What a rebuild of a whole table may cost before it is given up, in parts of the best one's cost.
 COSTLIER = 1.05
 # At least so many linear programs are solved by repairs in a row where the problem is tiny.
