@@ -4,6 +4,9 @@ A linear program pays for the moves of cells, not for cells; what a build takes 
 again with the cells of the best pattern at a discount, in another order, and then once more with the cells taken only,
 patterns get cheaper at nearly every round, and by more than cell by cell. From the first on, builds are led by a
 relaxation of all requirements together (`bounds`): cells that it takes cost next to nothing.
+
+In a large table whose codes add up in one way, programs of the whole table pay for cells (`splitting`). There patterns
+are built by these again and again, each followed by one of its cells alone.
 """
 
 from __future__ import annotations
@@ -138,7 +141,7 @@ class LinearProgramSearch(PatternSearch):
         self._is_safe = True
 
     def _build_whole(self) -> Iterator[None]:
-        """A pattern by programs of the whole table, or in every other turn one of the cells of the last.
+        """A pattern by programs of the whole table; in every other turn, one of the cells of the last pattern alone.
 
         What came first may do without what came last.
         """
