@@ -33,6 +33,13 @@ KINDS = ("numeric", "nominal", "ordinal", "date")
 HOWS = {"usual": "the usual", "mean": "the mean", "median": "the median", "mode": "the mode"}
 # The most categories that are put into an order by hand.
 MOST_LEVELS = 60
+# What a browser moves within a page loses the focus, and with it the next key: it gets it back before any key is heard.
+STAY = """({currentTarget: chip}) => {
+    const line = chip.parentNode;
+    line.focused = chip;
+    line.watch ??= new MutationObserver(() => document.activeElement === document.body && line.focused.focus());
+    line.watch.observe(line, {childList: true});
+}"""
 # What a configuration may say of how the file is read, and of all columns.
 COMMON = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size")
 
@@ -213,7 +220,6 @@ def _drag(desk: Desk, name: str, order: list[str]) -> None:
         order.insert(place, level)
         desk.choose_for(name, order=order)
         chips[level].move(line, place)
-        chips[level].run_method("focus")  # so that the next key moves it on
 
     def drop(level: str) -> None:
         if held:
@@ -224,6 +230,7 @@ def _drag(desk: Desk, name: str, order: list[str]) -> None:
             chip = chips[level] = ui.label(level).classes("drag").props("tabindex=0 draggable=true")
             # Firefox drags nothing that carries no data.
             take = "(event) => { event.dataTransfer.setData('text/plain', ''); emit(); }"
+            chip.on("focus", js_handler=STAY)
             chip.on("dragstart", lambda level=level: held.append(level), js_handler=take)
             chip.on("dragover", js_handler="(event) => event.preventDefault()")
             chip.on("drop.prevent", lambda level=level: drop(level), [])
