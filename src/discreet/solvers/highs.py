@@ -264,6 +264,10 @@ class LinearProgram:
         if len(chosen):
             self._highs.changeColsBounds(len(chosen), chosen, lower, upper)
 
+    def change_row_bounds(self, lower: Floats, upper: Floats, rows: Ints) -> None:
+        """Change the bounds of some rows."""
+        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)  # type: ignore[attr-defined]
+
     def add_rows(self, lower: Floats, upper: Floats, matrix: Matrix) -> None:
         """Add rows; the matrix is theirs alone, by rows, with one start for each."""
         self._highs.addRows(

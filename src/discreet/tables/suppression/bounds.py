@@ -82,6 +82,11 @@ class Bounds:
             self._prices, self._paid = prices, paid
 
     @property
+    def rows(self) -> Rows:
+        """What every pattern must satisfy, as it stands."""
+        return self._rows
+
+    @property
     def shares(self) -> Floats:
         """How much of each column the relations take together, lately: all of the primary ones."""
         return np.where(self._problem.primary, 1.0, np.clip(self._share, 0.0, 1.0))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet.attack.system import Bools, Floats, Ints
+from discreet.evolution.checks import floats, integers
+from discreet.evolution.process import State
 from discreet.solvers.tolerances import VIOLATION
 
 # Coefficients below this part of what is asked for are left out, which weakens a cut by no more than they amount to.
@@ -129,3 +131,27 @@ class Pool:
                 self.cuts.append(cut)
             found[self._keys[key]] = None
         return list(found)
+
+
+def save_cuts(cuts: list[Cut]) -> State:
+    """Cuts as a state."""
+    return {
+        "sizes": np.array([len(cut.columns) for cut in cuts], dtype=np.int64),
+        "columns": np.concatenate([np.zeros(0, np.int64), *(cut.columns for cut in cuts)]),
+        "coefficients": np.concatenate([np.zeros(0), *(cut.coefficients for cut in cuts)]),
+        "least": np.array([cut.least for cut in cuts]),
+        "capacity": np.array([cut.capacity for cut in cuts], dtype=np.bool_),
+    }
+
+
+def load_cuts(state: State, columns: int) -> list[Cut]:
+    """The cuts of a state, of a problem with so many columns."""
+    held: dict[str, Any] = dict(state)
+    sizes = integers("sizes", held["sizes"], (-1,), 0, columns)
+    places = integers("columns", held["columns"], (int(sizes.sum()),), 0, columns - 1)
+    factors = floats("coefficients", held["coefficients"], places.shape)
+    least = floats("least", held["least"], sizes.shape).tolist()
+    capacity = integers("capacity", held["capacity"], sizes.shape, 0, 1).astype(np.bool_).tolist()
+    ends = np.cumsum(sizes)
+    parts = zip(np.split(places, ends)[:-1], np.split(factors, ends)[:-1], least, capacity, strict=True)
+    return [Cut(*one) for one in parts]

@@ -14,9 +14,9 @@ from discreet.evolution.checks import floats, integers
 from discreet.evolution.process import State
 from discreet.solvers.highs import BASIC, Basis, LinearProgram, Matrix, Status
 from discreet.solvers.tolerances import LP, VIOLATION
-from discreet.tables.suppression.exact.cuts import Cut, Pool, rounded
+from discreet.tables.suppression.exact.cuts import Cut, Pool, load_cuts, rounded, save_cuts
 from discreet.tables.suppression.exact.range_cuts import ranged_separator_of
-from discreet.tables.suppression.exact.separation import Separator
+from discreet.tables.suppression.exact.separation import CutFinder
 from discreet.tables.suppression.problem import Problem
 
 
@@ -124,6 +124,12 @@ class Master:
         self._linear.restart()
         self.basis = basis
 
+    def keep_rows_only(self) -> None:
+        """Let go of the cuts in the pool that are no rows."""
+        cuts, self.pool = [self.pool.cuts[row] for row in self.rows], Pool()
+        self.rows = self.pool.add(cuts)
+        self._has = set(self.rows)
+
     @property
     def objective(self) -> float:
         """The cost that the solver has reached."""
@@ -191,12 +197,14 @@ class Relaxation:
         The problem; every requirement can be protected.
     scale : float
         What costs are multiplied by.
+    separator : CutFinder, optional
+        Where cuts come from; from all that the problem asks for if not given.
     """
 
-    def __init__(self, problem: Problem, scale: float) -> None:
+    def __init__(self, problem: Problem, scale: float, separator: CutFinder | None = None) -> None:
         self.problem, self.scale = problem, scale
         self.pool = Pool()
-        self.separator: Separator = ranged_separator_of(problem)
+        self.separator: CutFinder = ranged_separator_of(problem) if separator is None else separator
         self.master = Master(problem.weight * self.scale, problem.primary, self.pool)
 
     def round(self, cutoff: float = np.inf) -> Round:
@@ -222,6 +230,11 @@ class Relaxation:
         """Take cuts as rows; tell how many are new."""
         return self.master.require(self.pool.add(cuts))
 
+    def keep_rows_only(self) -> None:
+        """Let go of the cuts that are no rows."""
+        self.master.keep_rows_only()
+        self.pool = self.master.pool
+
     def _roundings(self, binding: list[int], share: Floats) -> list[Cut]:
         """Roundings of capacity cuts that hold exactly."""
         cuts = [self.pool.cuts[row] for row in binding]
@@ -242,14 +255,8 @@ class Relaxation:
 
     def save(self) -> State:
         """All that the next rounds depend on."""
-        cuts = self.pool.cuts
         basis = self.master.basis
-        return {
-            "sizes": np.array([len(cut.columns) for cut in cuts], dtype=np.int64),
-            "columns": np.concatenate([np.zeros(0, np.int64), *(cut.columns for cut in cuts)]),
-            "coefficients": np.concatenate([np.zeros(0), *(cut.coefficients for cut in cuts)]),
-            "least": np.array([cut.least for cut in cuts]),
-            "capacity": np.array([cut.capacity for cut in cuts], dtype=np.bool_),
+        return save_cuts(self.pool.cuts) | {
             "rows": np.array(self.master.rows, dtype=np.int64),
             "basis.columns": basis.columns,
             "basis.rows": basis.rows,
@@ -260,24 +267,10 @@ class Relaxation:
     def load(self, state: State) -> None:
         """Go on from a saved state."""
         held: dict[str, Any] = dict(state)
-        ends = np.cumsum(integers("sizes", held["sizes"], (-1,), 0, len(self.problem)))[:-1]
-        places = integers("columns", held["columns"], (int(np.sum(held["sizes"])),), 0, len(self.problem) - 1)
-        factors = floats("coefficients", held["coefficients"], places.shape)
-        columns, coefficients = np.split(places, ends), np.split(factors, ends)
         self.pool = Pool()
-        if len(held["sizes"]):
-            self.pool.add(
-                Cut(*cut)
-                for cut in zip(
-                    columns,
-                    coefficients,
-                    floats("least", held["least"], (len(columns),)).tolist(),
-                    integers("capacity", held["capacity"], (len(columns),), 0, 1).astype(np.bool_).tolist(),
-                    strict=True,
-                )
-            )
+        self.pool.add(load_cuts(state, len(self.problem)))
         self.master = Master(self.problem.weight * self.scale, self.problem.primary, self.pool)
-        self.master.require(integers("rows", held["rows"], (-1,), 0, len(held["sizes"]) - 1).tolist())
+        self.master.require(integers("rows", held["rows"], (-1,), 0, len(self.pool) - 1).tolist())
         every = (len(self.problem),)
         lower, upper = (np.clip(floats(name, held[name], every), 0.0, 1.0) for name in ("lower", "upper"))
         self.master.within(lower, upper)

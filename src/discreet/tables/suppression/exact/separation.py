@@ -15,15 +15,19 @@ from discreet.tables.suppression.exact.cuts import Cut, capacity_cut, rounded
 from discreet.tables.suppression.problem import Problem
 
 
-class Separator(Protocol):
+class CutFinder(Protocol):
     """Finds cuts that shares of suppression violate."""
+
+    def cuts(self, share: Floats) -> list[Cut]:
+        """Cuts that the shares violate; those of a separator are none for whole shares only if these protect all."""
+        ...
+
+
+class Separator(CutFinder, Protocol):
+    """Finds cuts that shares violate, and what requirements lack."""
 
     def lacking(self, share: Floats) -> Floats:
         """What each requirement lacks; 0 where it is protected."""
-        ...
-
-    def cuts(self, share: Floats) -> list[Cut]:
-        """Cuts that the shares violate; for whole shares none only if they protect every requirement."""
         ...
 
 
