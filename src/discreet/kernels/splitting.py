@@ -20,6 +20,10 @@ from discreet.kernels.jit import formula, helper
 
 # How far each step goes beyond the nearest point, in times of the way to it.
 BEYOND = 1.7
+# By how much deviations come nearer to keeping every sum before those are held that leave their bounds.
+ROUGHLY = 1e-2
+# How many lines of an axis are gone through side by side, and of how many in a row it does not pay to copy them.
+LANES, FEW = 256, 16
 # What deviations that keep every sum may miss it by, and their bounds, in parts of the largest; what is near enough.
 BALANCED, WITHIN, ENOUGH = 1e-9, 1e-9, 1e-11
 
@@ -68,46 +72,76 @@ def trees(parents: list[Ints]) -> Trees:
 @formula
 def nearest(axes: Trees, cells: Floats) -> None:
     """Change deviations to the nearest ones that keep every sum."""
-    _project(axes, cells, np.empty(cells.size))
+    _project(axes, cells, _lanes(axes), _lanes(axes))
 
 
 @helper
-def _project(axes: Trees, cells: Floats, sums: Floats) -> None:
-    """See `nearest`; sums are a place to work in."""
+def _lanes(axes: Trees) -> Floats:
+    """A place to work in for as many lines side by side as `_project` takes at once."""
+    return np.empty(axes.sizes.max() * (LANES + FEW))
+
+
+@helper
+def _project(axes: Trees, cells: Floats, lines: Floats, sums: Floats) -> None:
+    """See `nearest`; lines and sums are places to work in, by `_lanes`.
+
+    The lines of an axis are gone through side by side, as many as stay near the processor. They lie side by side
+    already, but for those of the last axes, which are copied to lie so.
+    """
     before, first, after = 1, 0, cells.size
     for axis in range(axes.sizes.size):
         size = axes.sizes[axis]
         after //= size
         parent = axes.parent[first : first + size]
         own, share = axes.own[first : first + size], axes.share[first : first + size]
-        for block in range(before):
-            begin = block * size * after
-            _project_block(parent, own, share, cells[begin : begin + size * after], sums, after)
+        if after >= FEW:
+            for block in range(before):
+                table = cells[block * size * after : (block + 1) * size * after]
+                for lane in range(0, after, LANES):
+                    _project_lines(parent, own, share, table[lane:], after, min(LANES, after - lane), sums)
+        else:
+            blocks = LANES // after
+            for begin in range(0, before, blocks):
+                many = min(blocks, before - begin)
+                table, width = cells[begin * size * after : (begin + many) * size * after], many * after
+                for block in range(many):
+                    for code in range(size):
+                        for i in range(after):
+                            lines[code * width + block * after + i] = table[(block * size + code) * after + i]
+                _project_lines(parent, own, share, lines, width, width, sums)
+                for block in range(many):
+                    for code in range(size):
+                        for i in range(after):
+                            table[(block * size + code) * after + i] = lines[code * width + block * after + i]
         before *= size
         first += size
 
 
 @helper
-def _project_block(parent: Ints, own: Floats, share: Floats, cells: Floats, sums: Floats, after: int) -> None:
-    """The nearest deviations of the cells of one axis, side by side as many as come after it."""
+def _project_lines(
+    parent: Ints, own: Floats, share: Floats, cells: Floats, stride: int, width: int, sums: Floats
+) -> None:
+    """The nearest deviations on so many lines of one axis that lie side by side, the codes of each a stride apart."""
     size = parent.size
-    sums[: size * after] = 0.0
+    sums[: size * width] = 0.0
     for code in range(size - 1, -1, -1):
-        at, above, mine = code * after, parent[code] * after, own[code]
-        if mine < 1.0:
-            for i in range(after):
-                cells[at + i] = mine * cells[at + i] + (1.0 - mine) * sums[at + i]
-        if code:
-            for i in range(after):
-                sums[above + i] += cells[at + i]
-    for code in range(size):
-        at, above, part = code * after, parent[code] * after, share[code]
-        if code:
-            for i in range(after):
-                cells[at + i] += part * sums[above + i]
+        mine, part = cells[code * stride : code * stride + width], sums[code * width : (code + 1) * width]
         if own[code] < 1.0:
-            for i in range(after):
-                sums[at + i] = cells[at + i] - sums[at + i]
+            for i in range(width):
+                mine[i] = own[code] * mine[i] + (1.0 - own[code]) * part[i]
+        if code:
+            above = sums[parent[code] * width : (parent[code] + 1) * width]
+            for i in range(width):
+                above[i] += mine[i]
+    for code in range(size):
+        mine, part = cells[code * stride : code * stride + width], sums[code * width : (code + 1) * width]
+        if code:
+            above = sums[parent[code] * width : (parent[code] + 1) * width]
+            for i in range(width):
+                mine[i] += share[code] * above[i]
+        if own[code] < 1.0:
+            for i in range(width):
+                part[i] = mine[i] - part[i]
 
 
 @formula
@@ -135,27 +169,23 @@ def step(axes: Trees, terms: Terms, firmness: float, cells: Floats, prices: Floa
         By what deviations within bounds miss those that keep all sums at most, and how far the last step went.
     """
     count = cells.size
-    other, sums = np.empty(count), np.empty(count)
+    other, lines, sums = np.empty(count), _lanes(axes), _lanes(axes)
     missed = moved = 0.0
-    for _ in range(steps):
+    price, worth = terms.price / firmness, terms.worth / firmness
+    for taken in range(steps):
         for i in range(count):
             other[i] = cells[i] - prices[i]
-        _project(axes, other, sums)
-        missed = moved = 0.0
+        _project(axes, other, lines, sums)
+        if taken == steps - 1:
+            for i in range(count):
+                there = BEYOND * other[i] + (1.0 - BEYOND) * cells[i] + prices[i]
+                found = _settle(there, terms.low[i], terms.high[i], price[i], terms.target[i], worth[i])
+                missed, moved = max(missed, abs(found - other[i])), max(moved, abs(found - cells[i]))
+        # By itself, so that several cells go at once.
         for i in range(count):
             there = BEYOND * other[i] + (1.0 - BEYOND) * cells[i] + prices[i]
-            found = _settle(
-                there,
-                terms.low[i],
-                terms.high[i],
-                terms.price[i] / firmness,
-                terms.target[i],
-                terms.worth[i] / firmness,
-            )
-            missed = max(missed, abs(found - other[i]))
-            moved = max(moved, abs(found - cells[i]))
-            prices[i] = there - found
-            cells[i] = found
+            cells[i] = _settle(there, terms.low[i], terms.high[i], price[i], terms.target[i], worth[i])
+            prices[i] = there - cells[i]
     return missed, moved
 
 
@@ -194,20 +224,23 @@ def balance(axes: Trees, low: Floats, high: Floats, able: Bools, cells: Floats, 
     """
     count = cells.size
     missing, way, image, change = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
-    sums = np.empty(count)
+    lines, sums = _lanes(axes), _lanes(axes)
+    # Roughly, as long as that tells which cells to hold.
+    nearer = ROUGHLY
     for _ in range(rounds):
         missing[:] = cells
-        _project(axes, missing, sums)
+        _project(axes, missing, lines, sums)
         left = 0.0
         for i in range(count):
             missing[i] = missing[i] - cells[i] if able[i] else 0.0
             way[i], change[i] = missing[i], 0.0
             left += missing[i] * missing[i]
+        enough = max(nearer * nearer * left, ENOUGH * ENOUGH)
         for _ in range(steps):
-            if left <= ENOUGH * ENOUGH:
+            if left <= enough:
                 break
             image[:] = way
-            _project(axes, image, sums)
+            _project(axes, image, lines, sums)
             along = 0.0
             for i in range(count):
                 image[i] = way[i] - image[i] if able[i] else 0.0
@@ -225,11 +258,11 @@ def balance(axes: Trees, low: Floats, high: Floats, able: Bools, cells: Floats, 
         for i in range(count):
             cells[i] += change[i]
             image[i] = cells[i]
-        _project(axes, image, sums)
+        _project(axes, image, lines, sums)
         worst = 0.0
         for i in range(count):
             worst = max(worst, abs(image[i] - cells[i]))
-        if worst > BALANCED:
+        if worst > BALANCED and nearer == 0.0:
             return False
         is_inside = True
         for i in range(count):
@@ -237,6 +270,8 @@ def balance(axes: Trees, low: Floats, high: Floats, able: Bools, cells: Floats, 
             if inside != cells[i]:
                 is_inside &= abs(inside - cells[i]) <= WITHIN
                 cells[i], able[i] = inside, False
-        if is_inside:
+        if is_inside and worst <= BALANCED:
             return True
+        if is_inside:
+            nearer = 0.0
     return False

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from discreet.attack.system import Bools, Floats
 from discreet.tables.suppression.bounds import lower_bound
-from discreet.tables.suppression.problem import Problem, SizeClasses, problem_of
+from discreet.tables.suppression.problem import Problem, SizeClasses, problem_of, settle_ranges
 from discreet.tables.suppression.program_pattern import LinearProgramPattern
 from discreet.tables.suppression.provers import moving
 from discreet.tables.suppression.search.programs import LinearProgramSearch
 from discreet.tables.suppression.splitting import Route, SplittingProver
+from discreet.tabular.files import jj
 from tables.suppression.test_slices import check, possible, search
 from unsafe_tables import case
 
 VAST = SizeClasses(vast=50)
+MIDDLING = SizeClasses(lattice=50)
 TABLES = ("9x3x7h", "8x9hx4", "5x4x4x3", "7hx6h")
 
 
@@ -103,14 +107,14 @@ def residuals(problem: Problem, moves: Floats) -> Floats:
 
 
 def routes(pattern: LinearProgramPattern, requirement: int, tries: int) -> list[Route]:
-    """The first route of a requirement, and every cheaper one that is tried."""
+    """The first route of a requirement, every cheaper one that is tried, and the last at a vertex."""
     route = pattern.route(requirement, 1.0, pattern.problem.weight)
     assert route is not None
     found = [route]
     for tried in range(tries):
         better = pattern.reroute(found[-1], [requirement, tried])
         found += [] if better is None else [better]
-    return found
+    return [*found, pattern.at_vertex(found[-1])]
 
 
 @pytest.mark.parametrize("kind", ["9x3x7h", "8x9hx4", "12x4x12h", "5x4x4x3"])
@@ -143,7 +147,25 @@ def test_rerouting_gains_somewhere() -> None:
         problem = possible("12x4x12h", seed)
         pattern = LinearProgramPattern(problem, VAST)
         pattern.start()
-        gains.append(len(routes(pattern, int(problem.by_level()[0]), 10)) > 1)
+        gains.append(len(routes(pattern, int(problem.by_level()[0]), 10)) > 2)
+    assert any(gains)
+
+
+def test_a_route_at_a_vertex_moves_no_other_cells_and_gains_somewhere() -> None:
+    gains = []
+    for seed in range(4):
+        problem = possible("12x4x12h", seed)
+        pattern = LinearProgramPattern(problem, VAST)
+        pattern.start()
+        route = pattern.route(int(problem.by_level()[0]), 1.0, problem.weight)
+        assert route is not None
+        vertex = pattern.at_vertex(route)
+        assert np.isin(moving(vertex.moves), moving(route.moves)).all()
+        # Cells of a vertex that have room to both sides are no more than relations, or they would move in circles.
+        moves, system = vertex.moves, problem.system
+        is_free = (moves != 0) & (moves > system.lo) & (moves < system.hi)
+        assert vertex.charge == route.charge or is_free.sum() <= 1 + len(system.relations) + problem.requirements
+        gains.append(vertex.charge < route.charge)
     assert any(gains)
 
 
@@ -155,3 +177,27 @@ def test_there_is_no_route_where_too_little_may_move() -> None:
     price = np.full(len(problem), np.inf)
     price[:5] = 1.0
     assert prover.cheapest(price, cell, level, np.zeros(len(problem)), 0.0) is None
+
+
+@pytest.mark.parametrize(("kind", "is_usable"), [("6x5x4", True), ("8x9hx4", False)])
+def test_a_table_without_names_has_the_axes_that_its_relations_show(
+    kind: str, tmp_path: Path, *, is_usable: bool
+) -> None:
+    (tmp_path / "table.jj").write_text(jj.text(possible(kind, 1).table))
+    problem, lost = settle_ranges(problem_of(jj.read(tmp_path / "table.jj")))
+    problem = problem.without(lost)
+    assert not problem.table.dimensions
+    assert SplittingProver(problem).usable == is_usable
+    if is_usable:
+        pattern = LinearProgramPattern(problem, MIDDLING)
+        pattern.start()
+        requirement = int(problem.by_level()[0])
+        route = pattern.route(requirement, 1.0, problem.weight)
+        assert route is not None
+        assert np.abs(residuals(problem, route.moves)).max() <= 1e-7 * problem.level[requirement]
+        found = search(problem, MIDDLING)
+        assert found.pattern.is_on_lattice
+        while found._turns_of_wholes < 4:
+            next(found.epochs())
+        check(problem, found.answer())
+        assert lower_bound(problem, 64) <= found.cost

@@ -23,7 +23,7 @@ from discreet.tables.suppression.lattice import LatticeProver, lattice_of
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, SizeClasses
 from discreet.tables.suppression.provers import ConfinedProver, LinearProver, Prover, SubtableProver, moving
 from discreet.tables.suppression.ray_cuts import Cuts
-from discreet.tables.suppression.splitting import Route, SplittingProver
+from discreet.tables.suppression.splitting import MOST_DIMENSIONS, Route, SplittingProver
 
 # What a move of a suppressed secondary cell costs, in parts of its weight: certificates keep off costly cells, so that
 # these may be published again.
@@ -103,10 +103,17 @@ class LinearProgramPattern:
     def _lattice(self) -> LatticeProver | None:
         return lattice_of(self.problem) if len(self.problem) >= self.sizes.lattice else None
 
+    @property
+    def is_on_lattice(self) -> bool:
+        """Whether the table is a full one of three dimensions, whose linear programs have a method of their own."""
+        return self._lattice is not None
+
     @cached_property
     def is_vast(self) -> bool:
-        """Whether linear programs are of parts of the table."""
-        return self._lattice is None and bool(self.problem.table.dimensions) and len(self.problem) >= self.sizes.vast
+        """Whether linear programs are of parts of the table; where there are many dimensions, they take long sooner."""
+        dimensions, sizes = len(self.problem.table.dimensions), self.sizes
+        least = sizes.vast if dimensions <= MOST_DIMENSIONS else min(sizes.large, sizes.vast)
+        return self._lattice is None and dimensions > 0 and len(self.problem) >= least
 
     @property
     def is_sliced(self) -> bool:
@@ -149,8 +156,13 @@ class LinearProgramPattern:
 
     @cached_property
     def is_split(self) -> bool:
-        """Whether programs of the whole table are solved, however large it is."""
-        return self.is_vast and self._splitting_prover.usable
+        """Whether patterns are built by programs of the whole table that pay for cells.
+
+        In a tiny table linear programs are as good and take less time, and in a large lattice, too.
+        """
+        columns, sizes = len(self.problem), self.sizes
+        is_due = columns >= sizes.lattice and (self._lattice is None or columns <= sizes.small)
+        return (self.is_vast or is_due) and self._splitting_prover.usable
 
     @cached_property
     def _boxes(self) -> Boxes:
@@ -291,6 +303,11 @@ class LinearProgramPattern:
         """A cheaper route for the same requirement, if one is found at prices that differ a little, by the seed."""
         self.solved += 1
         return self._splitting_prover.reroute(route, seed)
+
+    def at_vertex(self, route: Route) -> Route:
+        """The route at a vertex of the program of what it moves, which is no dearer."""
+        self.solved += 1
+        return self._splitting_prover.at_vertex(route)
 
     def take_route(self, route: Route, requirement: int, order: Ints) -> None:
         """Suppress what moves on a route of a requirement, and record what of some requirements that protects."""

@@ -89,7 +89,7 @@ class LinearProver:
     is_interior_allowed : bool
         Whether programs with many targets may be solved by an interior-point method, which then goes to a vertex.
     most_vertices : int, optional
-        After how many vertices to go on by interior points, and to give up in the end; never if not given.
+        After how many vertices to go on by interior points, or to give up where they are not allowed; never by default.
     """
 
     def __init__(
@@ -145,7 +145,10 @@ class LinearProver:
         solver = "ipm" if is_interior else "simplex"
         presolve = "on" if self.variables >= PRESOLVED_VARIABLES or is_interior else "off"
         ways = [Way(solver, presolve, LP), COARSE_SIMPLEX, PRESOLVED_SIMPLEX]
-        ways = [*ways[: 3 if self._most_vertices is None else 1], PRESOLVED_INTERIOR]
+        if self._most_vertices is None or self._is_interior_allowed:
+            ways = [*ways[: 3 if self._most_vertices is None else 1], PRESOLVED_INTERIOR]
+        else:
+            ways = ways[:1]
         found = self._move(price, np.array([cell]), np.array([amount]), target, bonus, widest, ways)
         if found is None and is_interior and self._most_vertices is None:
             # With all the capacity there is, and vertex by vertex, something may be found still.

@@ -16,9 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.attack.system import Bools, Floats
+from discreet.attack.grid import grid_of
+from discreet.attack.system import Bools, Floats, Ints
 from discreet.kernels.splitting import Terms, balance, step, trees
 from discreet.tables.suppression.problem import Problem
+from discreet.tables.suppression.provers import LinearProver, moving
+from discreet.tabular.table import Table
 
 # A table may have so many times as few cells as its axes allow for.
 MOST_EMPTY = 4
@@ -30,10 +33,18 @@ UNIT_STEPS, UNITS_AT_ONCE, UNIT_FIRMNESS, UNIT_MISSED = 300, 50, 1e3, 1e-4
 # Rounds of slope scaling, steps in each, and what they begin and end with: how far a cell that does not move is taken
 # to go, and how firmly relations are held to; at first in parts of that share.
 ROUNDS, STEPS_OF_A_ROUND = 20, 25
-FIRST_SHARE, LAST_SHARE = 0.02, 3e-4
+FIRST_SHARE, LAST_SHARE = 5e-3, 3e-4
 FIRMNESS_TIMES_SHARE, SCALED_FIRMNESS = 2e3, 1e7
-# Between which shares rerouting begins again, and how far prices then differ from what they are.
-AGAIN_SHARES, PERTURBATION = (3e-3, 0.03), 0.2
+# The same where a route is there already: it pays to look at the prices every few steps. Between which shares that
+# begins again, and how far prices then differ from what they are.
+AGAIN_ROUNDS, AGAIN_STEPS = 60, 3
+AGAIN_SHARES, PERTURBATION = (3e-3, 0.03), 0.1
+# How often a route is brought to a vertex, each time at the prices that it comes to; and what the last must have gained
+# for another.
+VERTICES, LEAST_GAIN = 2, 3e-3
+# That takes seconds for so many cells in three dimensions, minutes for more, or in four; it is given up after so many
+# vertices on the way.
+MOST_CELLS, MOST_DIMENSIONS, MOST_VERTICES = 20_000, 3, 30_000
 # What moves less than this is left out in the end if it can be: steps for that, how firmly, and what may be missed.
 KEPT, LAST_STEPS, LAST_AT_ONCE, LAST_FIRMNESS, LAST_MISSED = 1e-4, 1_000, 100, 1e8, (1e-6, 1e-7, 1e-8)
 # What still misses more than this by then will not be had.
@@ -79,22 +90,19 @@ class SplittingProver:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        table = problem.table
-        dimensions = table.dimensions
-        size = float(np.prod([float(len(one.codes)) for one in dimensions])) if dimensions else np.inf
-        one_way = all(len(one.hierarchies) == 1 for one in dimensions)
-        self.usable = one_way and len(table.parts) == 1 and size <= MOST_EMPTY * len(table)
+        axes = _axes(problem.table)
+        size = float(np.prod([float(len(parents)) for parents, _ in axes])) if axes else np.inf
+        self.usable = size <= MOST_EMPTY * len(problem.table)
         if not self.usable:
             return
-        # On each axis codes stand by their depth, so that parts come after their sum.
-        parents, places = [], np.zeros(len(table), dtype=np.int64)
-        for axis, one in enumerate(dimensions):
-            order = np.argsort([len(line) for line in one.ancestors], kind="stable")
-            rank = np.argsort(order)
-            parents.append(rank[np.maximum(one.parents[0][order], order[0])].astype(np.int64))
-            places = places * len(order) + rank[table.codes[:, axis]]
-        self._trees = trees(parents)
-        self._places = places[problem.system.cells]
+        self._parents, self._codes = (
+            [parents for parents, _ in axes],
+            [codes[problem.system.cells] for _, codes in axes],
+        )
+        self._places = np.zeros(len(problem), dtype=np.int64)
+        for parents, codes in zip(self._parents, self._codes, strict=True):
+            self._places = self._places * len(parents) + codes
+        self._trees = trees(self._parents)
         self._size = int(size)
         weights = problem.weight[problem.weight > 0]
         self._unit = float(np.median(weights)) if len(weights) else 1.0
@@ -122,7 +130,8 @@ class SplittingProver:
             missed, moved = step(self._trees, terms, UNIT_FIRMNESS, cells, prices, UNITS_AT_ONCE)
             if max(missed, moved) < UNIT_MISSED:
                 break
-        return self._scaled(_Scaling(terms, level, cells, prices, UNIT_FIRMNESS), FIRST_SHARE, terms.price, np.inf)
+        scaling = _Scaling(terms, level, cells, prices, UNIT_FIRMNESS)
+        return self._scaled(scaling, np.geomspace(FIRST_SHARE, LAST_SHARE, ROUNDS), STEPS_OF_A_ROUND)
 
     def reroute(self, route: Route, seed: list[int]) -> Route | None:
         """A cheaper route for the same, if one is found: what moves little gets cheaper again, at other prices.
@@ -135,38 +144,85 @@ class SplittingProver:
             Prices differ a little from what they are, in another way for each seed.
         """
         random, scaling = np.random.default_rng(seed), route.scaling
-        share = float(np.exp(random.uniform(*np.log(AGAIN_SHARES))))
+        first = float(np.exp(random.uniform(*np.log(AGAIN_SHARES))))
         price = scaling.terms.price * np.exp(random.normal(0.0, PERTURBATION, self._size))
         again = scaling._replace(cells=scaling.cells.copy(), prices=scaling.prices.copy())
-        return self._scaled(again, share, price, route.charge)
+        shares = np.geomspace(first, LAST_SHARE, AGAIN_ROUNDS)
+        return self._scaled(again, shares, AGAIN_STEPS, price, route.charge)
 
-    def _scaled(self, scaling: _Scaling, first: float, price: Floats, most: float) -> Route | None:
+    def at_vertex(self, route: Route) -> Route:
+        """The route confined to what it moves, at a vertex of that, where nothing moves in circles; or as it is.
+
+        Prices are what slope scaling comes to in the end.
+        """
+        if len(moving(route.moves)) > MOST_CELLS or len(self._parents) > MOST_DIMENSIONS:
+            return route
+        for _ in range(VERTICES):
+            found = self._vertex_of(route)
+            if found is None or found.charge >= route.charge:
+                break
+            has_gained = found.charge < route.charge - LEAST_GAIN * abs(route.charge)
+            route = found
+            if not has_gained:
+                break
+        return route
+
+    def _vertex_of(self, route: Route) -> Route | None:
+        """The cheapest vertex by the prices of a unit that a route comes to; None if the program is not solved."""
+        terms, level = route.scaling.terms, route.scaling.level
+        columns = moving(route.moves)
+        moves, (low, high, price, target, worth) = route.moves[columns], (one[self._places[columns]] for one in terms)
+        is_able = np.zeros(len(self.problem), dtype=np.bool_)
+        is_able[columns] = True
+        part = self.problem.system.part(is_able)
+        # Everything keeps its direction.
+        part = part.within(np.where(moves < 0, part.lo, 0.0), np.where(moves > 0, part.hi, 0.0))
+        fixed = np.flatnonzero(low == high)
+        target[fixed] = 0.0
+        prover = LinearProver(part, np.flatnonzero(target).astype(np.int64), most_vertices=MOST_VERTICES)
+        prices = price / np.abs(moves / level)
+        found = prover.cheapest(prices, int(fixed[0]), float(moves[fixed[0]]), target * level, worth)
+        if found is None:
+            return None
+        cells, kept = np.zeros(self._size), moving(found)
+        cells[self._places[columns[kept]]] = found[kept] / level
+        return self._route(cells, route.scaling._replace(cells=cells))
+
+    def _scaled(
+        self, scaling: _Scaling, shares: Floats, steps: int, price: Floats | None = None, most: float = np.inf
+    ) -> Route | None:
         """A route by slope scaling from where it stands, at some prices; None without one that is charged less."""
         terms, cells, prices, firmness = scaling.terms, scaling.cells, scaling.prices, scaling.firmness
-        shares = np.geomspace(first, LAST_SHARE, ROUNDS)
-        holds = np.geomspace(FIRMNESS_TIMES_SHARE / first, SCALED_FIRMNESS, ROUNDS)
+        price = terms.price if price is None else price
+        holds = np.geomspace(FIRMNESS_TIMES_SHARE / shares[0], SCALED_FIRMNESS, len(shares))
         for share, hold in zip(shares, holds, strict=True):
             prices *= firmness / hold
             firmness = float(hold)
             scaled = terms._replace(price=price / np.maximum(np.abs(cells), share))
-            step(self._trees, scaled, firmness, cells, prices, STEPS_OF_A_ROUND)
+            step(self._trees, scaled, firmness, cells, prices, steps)
         if terms.charge(cells, KEPT) >= most:
             return None
         found = self._settled(terms, cells.copy())
-        if found is None or (charge := terms.charge(found)) >= most:
+        if found is None:
             return None
-        taken = float(terms.price[found != 0.0].sum()) * self._unit
-        moves = found[self._places] * scaling.level
-        return Route(moves, taken, charge, scaling._replace(cells=cells, prices=prices, firmness=firmness))
+        route = self._route(found, scaling._replace(cells=cells, prices=prices, firmness=firmness))
+        return route if route.charge < most else None
+
+    def _route(self, cells: Floats, scaling: _Scaling) -> Route:
+        """A route of deviations that keep every sum, with what it costs; what moves by rounding alone costs nothing."""
+        moves = cells[self._places] * scaling.level
+        moved, kept = np.zeros(self._size), self._places[moving(moves)]
+        moved[kept] = cells[kept]
+        taken = float(scaling.terms.price[kept].sum()) * self._unit
+        return Route(moves, taken, scaling.terms.charge(moved), scaling)
 
     def related(self, cell: int) -> Bools:
         """Which columns have a code of the cell, a part of it or what it is part of on every axis."""
         found = np.ones(len(self.problem), dtype=np.bool_)
-        for axis, one in enumerate(self.problem.table.dimensions):
-            codes = self.problem.table.codes[self.problem.system.cells, axis]
+        for parents, codes in zip(self._parents, self._codes, strict=True):
             own = int(codes[cell])
-            parts = [code for code in range(len(one.codes)) if own in one.ancestors[code]]
-            found &= np.isin(codes, [own, *parts, *np.asarray(one.ancestors[own]).tolist()])
+            lines = [_sums_of(code, parents) for code in range(len(parents))]
+            found &= np.array([own in line or code in lines[own] for code, line in enumerate(lines)])[codes]
         return found
 
     def _spread(self, values: Floats) -> Floats:
@@ -193,3 +249,46 @@ class SplittingProver:
             if balance(self._trees, terms.low, terms.high, free, found, HOLDINGS, STEPS_OF_A_HOLDING):
                 return found
         return None
+
+
+def _axes(table: Table) -> list[tuple[Ints, Ints]]:
+    """The axes of a table in which codes add up in one way on each, none for other tables.
+
+    For each axis the place of the sum of each code, 0 for the total, which comes first, and parts after their sum; and
+    the place of the code of each cell.
+    """
+    if not table.dimensions:
+        return _axes_of_grid(table)
+    if len(table.parts) != 1 or any(len(one.hierarchies) != 1 for one in table.dimensions):
+        return []
+    found = []
+    for axis, one in enumerate(table.dimensions):
+        order = np.argsort([len(line) for line in one.ancestors], kind="stable")
+        rank = np.argsort(order)
+        found.append((rank[np.maximum(one.parents[0][order], order[0])].astype(np.int64), rank[table.codes[:, axis]]))
+    return found
+
+
+def _axes_of_grid(table: Table) -> list[tuple[Ints, Ints]]:
+    """The axes of a table without names whose relations are the lines of a grid, each a total and its parts."""
+    grid = grid_of(table)
+    if grid is None:
+        return []
+    found: list[tuple[Ints, Ints]] = []
+    for axis in range(grid.codes.shape[1]):
+        codes = grid.codes[:, axis]
+        size = int(codes.max()) + 1
+        totals = np.flatnonzero(grid.sign[axis, :size] < 0)
+        if len(totals) != 1:
+            return []
+        rank = np.argsort(np.concatenate([totals, np.setdiff1d(np.arange(size), totals)]))
+        found.append((np.zeros(size, dtype=np.int64), rank[codes]))
+    return found
+
+
+def _sums_of(code: int, parents: Ints) -> list[int]:
+    """A code and all sums that it is part of."""
+    line = [code]
+    while line[-1]:
+        line.append(int(parents[line[-1]]))
+    return line

@@ -16,6 +16,7 @@ from discreet.tables.suppression.exact.branch_and_cut import Exact
 from discreet.tables.suppression.lattice import lattice_of
 from discreet.tables.suppression.network_pattern import NetworkPattern
 from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, problem_of, settle_ranges
+from discreet.tables.suppression.program_pattern import LinearProgramPattern
 from discreet.tables.suppression.splitting import SplittingProver
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import Hierarchy
@@ -33,7 +34,7 @@ def warm_up(problem: Problem) -> None:
                 _compile_boxes(on_lattice, not on_lattice and len(part) >= SIZE_CLASSES.large)
                 if len(part) >= (SIZE_CLASSES.sliced if on_lattice else SIZE_CLASSES.vast):
                     _compile_flows()
-                if len(part) >= SIZE_CLASSES.vast and not on_lattice:
+                if LinearProgramPattern(part).is_split:
                     _compile_splitting()
 
 

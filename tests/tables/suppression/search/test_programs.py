@@ -108,7 +108,7 @@ def test_a_build_that_the_relaxation_leads_is_cheaper() -> None:
         for shares, costs in ((None, led), (np.zeros(len(problem)), plain)):
             search = begun(LinearProgramPattern(problem))
             if shares is not None:
-                search.__dict__["_shares"] = shares
+                search.__dict__["_first_shares"] = shares
             for _ in search.epochs():
                 if search._swept:  # the first build has ended
                     break

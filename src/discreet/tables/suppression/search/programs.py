@@ -5,8 +5,10 @@ again with the cells of the best pattern at a discount, in another order, and th
 patterns get cheaper at nearly every round, and by more than cell by cell. From the first on, builds are led by a
 relaxation of all requirements together (`bounds`): cells that it takes cost next to nothing.
 
-In a large table whose codes add up in one way, programs of the whole table pay for cells (`splitting`). There patterns
-are built by these again and again, each followed by one of its cells alone.
+In a table whose codes add up in one way and that is not tiny, programs of the whole table pay for cells (`splitting`).
+There the first patterns are built by these, each followed by one of its cells alone; in large tables all are. In
+tables of middling size a stronger relaxation is worked out then (`directed_bounds`), now and then patterns are built
+anew that are led by it, and patterns are crossed: built of the cells of two good ones alone.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ from discreet.attack.system import Bools, Floats, Ints
 from discreet.evolution.checks import floats, integers, whole
 from discreet.evolution.process import State, inside, part
 from discreet.evolution.stops import Place
-from discreet.kernels.random import uniform
+from discreet.kernels.random import below, uniform
 from discreet.tables.suppression.baselines import cover_by_hypercubes
 from discreet.tables.suppression.bounds import Bounds
+from discreet.tables.suppression.directed_bounds import DirectedBounds, can_be_directed
 from discreet.tables.suppression.program_pattern import LinearProgramPattern, Sweep
+from discreet.tables.suppression.search.elites import Elites
 from discreet.tables.suppression.search.incumbent import CYCLES, PatternSearch
 from discreet.tables.suppression.slices import PairedSlices
 
@@ -45,13 +49,25 @@ OTHERS_IN_SWEEPS, IDLE_REBUILDS = 100.0, 3
 SWEPT = 1.02
 # What a unit of a move that protects another requirement is worth in the first programs of a whole table, in parts of
 # the median weight; then it grows with each program, so many times at most. The last requirements are small.
-BONUSES_OF_WHOLES, BONUS_GROWTH, MOST_GROWTH = (1.0, 3.0, 10.0, 10.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0), 1.5, 1e4
-# How often a route is rerouted that costs as much as the whole pattern.
-TRIES = 60
+BONUSES_OF_WHOLES, BONUS_GROWTH, MOST_GROWTH = (1.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0), 1.2, 1e4
+# How often a route is rerouted that costs a quarter of what the pattern does with it or more; less often if it costs
+# less. What costs less than so large a part stays as it is.
+TRIES, TRIES_OF_LIGHT, LIGHT = 60, 4, 0.01
 # What is built by programs of the whole table is completed after so many of them, and after so many times as many.
 FIRST_COMPLETION, COMPLETION_GROWTH = 8, 4
 # Programs of the whole table end, but for the first ones, with one that protects fewer requirements than this.
 FEWEST_CLOSED = 3
+# How many patterns are built by programs of the whole table in a row, where not all are: those that choose from the one
+# before among them.
+WHOLES = 4
+# After how many rounds of the stronger relaxation such patterns are built anew, led by it; with the last it ends.
+LED_AFTER = (6, 12, 14, 16, 18, 20, 22, 24, 27, 30, 33, 36)
+# How many led patterns there are to cross, how often two are each time that patterns are built anew, from which time
+# on, and in the end after how many in vain no more are.
+ELITES, CROSSINGS, FIRST_CROSSED, IDLE_CROSSINGS = 6, 12, 3, 40
+# What cells of both cost in a crossing, in parts of their weight, and how far prices differ from that; how often to
+# reroute, as `TRIES`; and what a child may cost that is not given up, in parts of the best one's cost.
+SHARED, CROSSED_DIFFER, TRIES_OF_CROSSED, CHILD_COSTLIER = 0.1, 0.1, 20, 1.008
 # What a rebuild of a whole table may cost before it is given up, in parts of the best one's cost.
 COSTLIER = 1.05
 # At least so many linear programs are solved by repairs in a row where the problem is tiny.
@@ -88,6 +104,11 @@ class LinearProgramSearch(PatternSearch):
         self._sliced, self._idle = 0, 0
         # Builds by programs of the whole table, those that choose from the one before among them.
         self._turns_of_wholes = 0
+        is_directed = self._is_small and pattern.is_split and can_be_directed(self.problem)
+        self._directed = DirectedBounds(self.problem) if is_directed else None
+        # What is crossed, how often that was, and how often in vain lately.
+        self._elites = Elites(self.problem, ELITES)
+        self._crossings, self._in_vain = 0, 0
         self._completion_due = 0
         self._rebuilds, self._repairs, self._programs_of_turn = 0, 0, 0
         # Of rebuilds and of repairs: what a program saved last time, and how often it was the other's turn since.
@@ -97,21 +118,28 @@ class LinearProgramSearch(PatternSearch):
         if not self._is_safe:
             self._begin_phase()
             self._protect_by_boxes()
-            if self.pattern.is_sliced:
+            if self.pattern.is_sliced or self._is_split:
                 yield
-        if self.pattern.is_sliced and not self._unprotectable:
-            if self._sliced == 0:
-                yield from self._build_by_slices(1)
-            while self.pattern.is_split:
-                yield from self._build_whole()
+        if self.pattern.is_sliced and not self._unprotectable and self._sliced == 0:
+            yield from self._build_by_slices(1)
+        if self._is_split and not self.pattern.is_on_lattice:
+            yield from self._build_wholes()
+        elif self.pattern.is_sliced and not self._unprotectable:
             yield from self._build_by_slices()
         if self._swept == 0 and self.pattern.is_single_minded and self._previous is None:
             yield from self._build_on_hypercubes()
         while self._swept < len(self._first_sweeps):
             yield from self._sweep(self._first_sweeps[self._swept])
         while True:
+            if self._is_split and self._rebuilds:
+                yield from self._build_wholes()
             self._begin_phase()
             yield from self._rebuild() if self._is_rebuild_due else self._repair()
+
+    @property
+    def _is_split(self) -> bool:
+        """Whether patterns are built by programs of the whole table."""
+        return self.pattern.is_split and not self._unprotectable
 
     # The first build: a safe pattern at once, then cheap ones.
 
@@ -121,9 +149,13 @@ class LinearProgramSearch(PatternSearch):
         build = Sweep(is_rising=False, parts=self._parts(self._previous, PREVIOUS_DISCOUNT, GUIDED))
         return (build, *self.pattern.first_sweeps)
 
-    @cached_property
+    @property
     def _shares(self) -> Floats:
-        """How much of each cell the relaxation takes: it minds all requirements, a linear program one."""
+        """How much of each cell a relaxation takes: it minds all requirements, a linear program one."""
+        return self._directed.shares if self._directed is not None and self._directed.rounds else self._first_shares
+
+    @cached_property
+    def _first_shares(self) -> Floats:
         bounds = Bounds(self.problem, 0)
         bounds.raise_prices(GUIDING_STEPS)
         return bounds.shares
@@ -140,6 +172,29 @@ class LinearProgramSearch(PatternSearch):
         self._keep(self.pattern.suppressed)
         self._is_safe = True
 
+    def _build_wholes(self) -> Iterator[None]:
+        """Patterns by programs of the whole table: all where other ways take long, or the first ones.
+
+        Where the stronger relaxation can be had, its rounds follow, and patterns that are led by it, and crossed.
+        """
+        while self.pattern.is_vast or self._turns_of_wholes < WHOLES:
+            yield from self._build_whole()
+        directed = self._directed
+        while directed is not None:
+            led = sum(rounds <= directed.rounds for rounds in LED_AFTER)
+            while self._turns_of_wholes < WHOLES * (1 + led):
+                yield from self._build_whole()
+            while len(self._elites) > 1 and self._crossings < CROSSINGS * (led - FIRST_CROSSED + 1):
+                yield from self._cross()
+            if directed.rounds >= LED_AFTER[-1]:
+                break
+            self._begin_phase()
+            if not directed.is_prepared:
+                yield from directed.prepare(self._cost)
+            yield from directed.refine()
+        while len(self._elites) > 1 and self._in_vain < IDLE_CROSSINGS:
+            yield from self._cross()
+
     def _build_whole(self) -> Iterator[None]:
         """A pattern by programs of the whole table; in every other turn, one of the cells of the last pattern alone.
 
@@ -148,30 +203,69 @@ class LinearProgramSearch(PatternSearch):
         self._begin_phase()
         pattern, weight = self.pattern, self.problem.weight
         is_first, is_confined = self._turns_of_wholes == 0, self._turns_of_wholes % 2 == 1
+        is_anew = is_first or (not pattern.is_vast and self._turns_of_wholes % WHOLES == 0)
         self._turns_of_wholes += 1
         if is_confined:
-            prices = np.where(pattern.suppressed, weight, np.inf)
-            pattern.begin_sweep(Sweep(is_rising=False))
-            yield from self._protect_whole(prices, self._cost, 0, is_completed=False)
-            pattern.end_sweep()
-            self._keep(pattern.suppressed)
+            yield from self._confine()
         else:
-            prices = (self._parts(None, 1.0, GUIDED) if is_first else self._varied_parts()) * weight
+            parts = self._parts(self._previous, PREVIOUS_DISCOUNT, GUIDED) if is_anew else self._varied_parts()
+            prices = parts * weight
             pattern.start()
-            most, tries = (np.inf, 0) if is_first else (COSTLIER * self._cost, TRIES)
+            most, tries = np.inf if is_anew else COSTLIER * self._cost, 0 if is_anew else TRIES
             yield from self._protect_whole(prices, most, tries, is_completed=is_first)
             if len(pattern.waiting(self.problem.by_level())):
                 # It was given up: there is nothing to choose from.
                 self._turns_of_wholes += 1
             else:
                 self._keep(pattern.suppressed)
+        if not pattern.is_vast and self._turns_of_wholes % WHOLES == 0:
+            # From here linear programs go on; what sweeps come to from boxes is costlier.
+            self._swept = len(self._first_sweeps)
+            is_led = self._directed is not None and self._directed.rounds > 0
+            if is_led and not len(pattern.waiting(self.problem.by_level())):
+                self._elites.add(pattern.suppressed)
+            self._return_to_best()
+        yield
+
+    def _confine(self) -> Iterator[None]:
+        """A pattern by programs of the cells of the one at hand alone."""
+        pattern = self.pattern
+        prices = np.where(pattern.suppressed, self.problem.weight, np.inf)
+        most = self._cost if pattern.is_vast else np.inf
+        pattern.begin_sweep(Sweep(is_rising=False))
+        yield from self._protect_whole(prices, most, 0, is_completed=False)
+        pattern.end_sweep()
+        self._keep(pattern.suppressed)
+
+    def _cross(self) -> Iterator[None]:
+        """A pattern of the cells of two good ones alone, those of both being cheap; then one of its own cells alone."""
+        self._begin_phase()
+        pattern, order = self.pattern, self.problem.by_level()
+        self._crossings += 1
+        one, other = self._elites.pair(self._random)
+        random = np.random.default_rng(below(self._random, 2**32))
+        differ = np.exp(random.normal(0.0, CROSSED_DIFFER, len(self.problem)))
+        prices = np.where(one & other, SHARED, 1.0) * differ * self.problem.weight
+        prices[~(one | other)] = np.inf
+        pattern.start()
+        yield from self._protect_whole(prices, CHILD_COSTLIER * self._cost, TRIES_OF_CROSSED, is_completed=False)
+        if not len(pattern.waiting(order)):
+            yield from self._confine()
+        is_whole = not len(pattern.waiting(order))
+        self._in_vain = 0 if is_whole and self._elites.add(pattern.suppressed) else self._in_vain + 1
+        if self._in_vain >= IDLE_CROSSINGS:
+            self._return_to_best()
         yield
 
     def _varied_parts(self) -> Floats:
-        """What cells cost in a rebuild, in parts of their weight: less in the best pattern and in the relaxation."""
+        """What cells cost in a rebuild, in parts of their weight: less in a pattern and in the relaxation.
+
+        In large tables that is the best pattern, in others the one at hand: what is built anew need not come back.
+        """
         discount = LEAST_DISCOUNT + (MOST_DISCOUNT - LEAST_DISCOUNT) * uniform(self._random)
         guided = LEAST_GUIDED * (MOST_GUIDED / LEAST_GUIDED) ** uniform(self._random)
-        return self._parts(self._best, discount, guided)
+        is_best = self.pattern.is_vast or len(self.pattern.waiting(self.problem.by_level())) > 0
+        return self._parts(self._best if is_best else self.pattern.suppressed, discount, guided)
 
     def _protect_whole(self, prices: Floats, most: float, tries: int, *, is_completed: bool) -> Iterator[None]:
         """Protect everything by programs of the whole table, the heaviest first; what costs too much is given up.
@@ -188,7 +282,7 @@ class LinearProgramSearch(PatternSearch):
             Whether what there is now and then is made safe at once.
         """
         pattern, order = self.pattern, self.problem.by_level()
-        programs, due, closed = 0, FIRST_COMPLETION, len(order)
+        programs, due, closed, built = 0, FIRST_COMPLETION, len(order), self._turns_of_wholes + self._crossings
         while len(waiting := pattern.waiting(order)) and pattern.cost < most:
             route = None
             if programs < FIRST_COMPLETION or closed >= FEWEST_CLOSED:
@@ -200,8 +294,12 @@ class LinearProgramSearch(PatternSearch):
                     break
                 yield
                 continue
-            for tried in range(int(tries * route.taken / (pattern.cost + route.taken)) if route.taken else 0):
-                route = pattern.reroute(route, [self._turns_of_wholes, int(waiting[0]), tried]) or route
+            share = route.taken / (pattern.cost + route.taken) if route.taken else 0.0
+            for tried in range(min(tries, int(TRIES_OF_LIGHT * tries * share))):
+                route = pattern.reroute(route, [built, int(waiting[0]), tried]) or route
+                yield
+            if share > LIGHT:
+                route = pattern.at_vertex(route)
                 yield
             pattern.take_route(route, int(waiting[0]), order)
             closed = len(waiting) - len(pattern.waiting(order))
@@ -212,11 +310,13 @@ class LinearProgramSearch(PatternSearch):
                 yield from self._complete_whole(order)
 
     def _complete_whole(self, order: Ints) -> Iterator[None]:
-        """What is built so far, made safe by slices."""
+        """What is built so far, made safe by slices where they come first, or else by boxes."""
         pattern = self.pattern
-        if len(pattern.waiting(order)) and PairedSlices(self.problem).usable:
+        if len(pattern.waiting(order)) and pattern.is_sliced and PairedSlices(self.problem).usable:
             closed = np.setdiff1d(np.arange(self.problem.requirements), pattern.open)
             yield from self._protect_by_slices(self.problem.weight, begun=(pattern.suppressed, closed))
+        elif (found := pattern.complete_by_boxes()) is not None:
+            self._keep(found)
         yield
 
     def _build_by_slices(self, most: int | None = None) -> Iterator[None]:
@@ -385,17 +485,25 @@ class LinearProgramSearch(PatternSearch):
         if place.last:
             self._return_to_best()
 
+    @property
+    def bound(self) -> float | None:
+        """No pattern costs less, if the stronger relaxation is there that tells."""
+        return min(self._directed.value, self._cost) if self._directed is not None and self._directed.value else None
+
     def _tidy_up(self) -> None:
         """Nothing: rebuilds and repairs do it."""
 
     def _state(self) -> State:
         counts = [self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn]
         state = super()._state() | inside("pattern", self.pattern.save())
+        if self._directed is not None:
+            state |= inside("directed", self._directed.save()) | inside("elites", self._elites.save())
         return state | {
             "is_safe": int(self._is_safe),
             "counts": np.array(counts, dtype=np.int64),
             "sliced": np.array([self._sliced, self._idle], dtype=np.int64),
             "wholes": self._turns_of_wholes,
+            "crossings": np.array([self._crossings, self._in_vain], dtype=np.int64),
             "saved": np.array(self._saved),
             "waited": np.array(self._waited, dtype=np.int64),
         }
@@ -404,6 +512,9 @@ class LinearProgramSearch(PatternSearch):
         super()._restore(state)
         held: Mapping[str, Any] = state
         self.pattern.load(part("pattern", state))
+        if self._directed is not None and "crossings" in held:
+            self._directed.load(part("directed", state))
+            self._elites.load(part("elites", state))
         self._is_safe = bool(held["is_safe"])
         counts = integers("counts", held["counts"], (5,), 0, 2**62).tolist()
         self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn = counts
@@ -411,6 +522,8 @@ class LinearProgramSearch(PatternSearch):
             self._sliced, self._idle = integers("sliced", held["sliced"], (2,), 0, 2**62).tolist()
         if "wholes" in held:
             self._turns_of_wholes = whole("wholes", held["wholes"], 0)
+        if "crossings" in held:
+            self._crossings, self._in_vain = integers("crossings", held["crossings"], (2,), 0, 2**62).tolist()
         self._saved = floats("saved", held["saved"], (2,), infinite=True).tolist()
         self._waited = integers("waited", held["waited"], (2,), 0, 2**62).tolist()
 
