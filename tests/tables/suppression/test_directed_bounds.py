@@ -13,7 +13,7 @@ from discreet.tables.suppression import directed_bounds
 from discreet.tables.suppression.bounds import lower_bound
 from discreet.tables.suppression.directed_bounds import DirectedBounds, can_be_directed
 from discreet.tables.suppression.problem import Problem, SizeClasses, settle_ranges
-from discreet.tables.suppression.search import programs
+from discreet.tables.suppression.search import families, programs
 from random_tables import generators
 from tables.suppression.exact.test_branch_and_cut import KINDS, least_cost
 from tables.suppression.exact.test_directed_cuts import directed_problem
@@ -106,15 +106,14 @@ def test_rounds_go_on_from_any_other() -> None:
 
 
 def test_a_search_is_led_by_them_and_goes_on_from_any_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "LED_AFTER", (1, 2))
-    monkeypatch.setattr(programs, "FIRST_CROSSED", 2)
-    monkeypatch.setattr(programs, "CROSSINGS", 2)
-    monkeypatch.setattr(programs, "IDLE_CROSSINGS", 2)
+    monkeypatch.setattr(programs, "FAMILIES_AFTER", (1, 2))
+    monkeypatch.setattr(families, "MEMBERS", 3)
+    monkeypatch.setattr(families, "CROSSINGS", 2)
     monkeypatch.setattr(directed_bounds, "HEAVIEST", 6)
     problem = possible("8x9hx4", 2)
     whole, saved, bounds = search(problem, MIDDLING), [], []
     assert whole._directed is not None
-    while not whole._crossings or whole._in_vain < 2:
+    while whole._families.begun < 3:  # one after the rounds
         saved.append(whole.save())
         next(whole.epochs())
         bounds.append(whole.bound or 0.0)

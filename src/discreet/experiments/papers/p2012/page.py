@@ -33,7 +33,6 @@ from discreet.experiments.papers.p2012.runs import (
     LARGE_KINDS,
     LARGE_SECONDS,
     ONCE,
-    OPERATORS,
     OWN,
     QUICK_LARGE,
     SETS,
@@ -339,8 +338,7 @@ def _beaten(pairs: pl.DataFrame, best: str, other: str) -> tuple[str, float]:
 
 def _cut() -> str:
     drawn = "; ".join(
-        f"{test.kind.name}: {test.draws} tables, {test.calls:,} calls or {test.limit:g} s"
-        f"{'' if test.operators == OPERATORS else f' by ls- and ga-{test.operators[0]} alone'}, {test.seconds:g} s"
+        f"{test.kind.name}: {test.draws} tables, {test.calls:,} calls or {test.limit:g} s, {test.seconds:g} s"
         for test in TESTS
     )
     return (

@@ -24,36 +24,41 @@ class Elites:
         The problem.
     most : int
         How many to keep.
+
+    Attributes
+    ----------
+    patterns
+        The patterns, the cheapest first.
     """
 
     def __init__(self, problem: Problem, most: int) -> None:
         self._problem, self._most = problem, most
-        self._patterns: list[Bools] = []
+        self.patterns: list[Bools] = []
 
     def __len__(self) -> int:
-        return len(self._patterns)
+        return len(self.patterns)
 
     def add(self, pattern: Bools) -> bool:
         """Take a pattern if it is cheaper than the costliest, or there is room; tell whether it is taken."""
         cost = self._problem.cost
-        costs = [cost(one) for one in self._patterns]
+        costs = [cost(one) for one in self.patterns]
         if cost(pattern) in costs or (len(costs) >= self._most and cost(pattern) > max(costs)):
             return False
-        self._patterns = sorted([*self._patterns, pattern], key=cost)[: self._most]
+        self.patterns = sorted([*self.patterns, pattern], key=cost)[: self._most]
         return True
 
     def pair(self, random: Words) -> tuple[Bools, Bools]:
         """Two different ones, by chance."""
-        one = below(random, len(self._patterns))
-        other = below(random, len(self._patterns) - 1)
-        return self._patterns[one], self._patterns[other + (other >= one)]
+        one = below(random, len(self.patterns))
+        other = below(random, len(self.patterns) - 1)
+        return self.patterns[one], self.patterns[other + (other >= one)]
 
     def save(self) -> State:
         """The patterns."""
-        return {"patterns": np.array(self._patterns, dtype=np.bool_).reshape(-1, len(self._problem))}
+        return {"patterns": np.array(self.patterns, dtype=np.bool_).reshape(-1, len(self._problem))}
 
     def load(self, state: State) -> None:
         """Go on from a saved state."""
         held: Mapping[str, Any] = state
         found = integers("patterns", held["patterns"], (-1, len(self._problem)), 0, 1).astype(np.bool_)
-        self._patterns = [one | self._problem.primary for one in found[: self._most]]
+        self.patterns = [one | self._problem.primary for one in found[: self._most]]

@@ -7,8 +7,8 @@ relaxation of all requirements together (`bounds`): cells that it takes cost nex
 
 In a table whose codes add up in one way and that is not tiny, programs of the whole table pay for cells (`splitting`).
 There the first patterns are built by these, each followed by one of its cells alone; in large tables all are. In
-tables of middling size a stronger relaxation is worked out then (`directed_bounds`), now and then patterns are built
-anew that are led by it, and patterns are crossed: built of the cells of two good ones alone.
+tables of middling size a stronger relaxation is worked out then (`directed_bounds`), and at times a family of patterns
+that it leads is bred (`families`): a child is built of the cells of two good ones alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from discreet.tables.suppression.baselines import cover_by_hypercubes
 from discreet.tables.suppression.bounds import Bounds
 from discreet.tables.suppression.directed_bounds import DirectedBounds, can_be_directed
 from discreet.tables.suppression.program_pattern import LinearProgramPattern, Sweep
-from discreet.tables.suppression.search.elites import Elites
+from discreet.tables.suppression.search.families import Families, Stage
 from discreet.tables.suppression.search.incumbent import CYCLES, PatternSearch
 from discreet.tables.suppression.slices import PairedSlices
 
@@ -60,14 +60,11 @@ FEWEST_CLOSED = 3
 # How many patterns are built by programs of the whole table in a row, where not all are: those that choose from the one
 # before among them.
 WHOLES = 4
-# After how many rounds of the stronger relaxation such patterns are built anew, led by it; with the last it ends.
-LED_AFTER = (6, 12, 14, 16, 18, 20, 22, 24, 27, 30, 33, 36)
-# How many led patterns there are to cross, how often two are each time that patterns are built anew, from which time
-# on, and in the end after how many in vain no more are.
-ELITES, CROSSINGS, FIRST_CROSSED, IDLE_CROSSINGS = 6, 12, 3, 40
-# What cells of both cost in a crossing, in parts of their weight, and how far prices differ from that; how often to
-# reroute, as `TRIES`; and what a child may cost that is not given up, in parts of the best one's cost.
-SHARED, CROSSED_DIFFER, TRIES_OF_CROSSED, CHILD_COSTLIER = 0.1, 0.1, 20, 1.008
+# After how many rounds of the stronger relaxation a family is bred that it leads; with the last round it ends.
+FAMILIES_AFTER = (6, 20, 36)
+# How far prices differ in the builds of a family, what cells of both parents cost, in parts of their weight, how often
+# to reroute, as `TRIES`, and what a child may cost that is not given up, in parts of what the costliest elite does.
+DIFFER, SHARED, TRIES_OF_CROSSED, CHILD_COSTLIER = 0.1, 1e-3, 20, 1.008
 # What a rebuild of a whole table may cost before it is given up, in parts of the best one's cost.
 COSTLIER = 1.05
 # At least so many linear programs are solved by repairs in a row where the problem is tiny.
@@ -106,9 +103,7 @@ class LinearProgramSearch(PatternSearch):
         self._turns_of_wholes = 0
         is_directed = self._is_small and pattern.is_split and can_be_directed(self.problem)
         self._directed = DirectedBounds(self.problem) if is_directed else None
-        # What is crossed, how often that was, and how often in vain lately.
-        self._elites = Elites(self.problem, ELITES)
-        self._crossings, self._in_vain = 0, 0
+        self._families = Families(self.problem)
         self._completion_due = 0
         self._rebuilds, self._repairs, self._programs_of_turn = 0, 0, 0
         # Of rebuilds and of repairs: what a program saved last time, and how often it was the other's turn since.
@@ -175,25 +170,23 @@ class LinearProgramSearch(PatternSearch):
     def _build_wholes(self) -> Iterator[None]:
         """Patterns by programs of the whole table: all where other ways take long, or the first ones.
 
-        Where the stronger relaxation can be had, its rounds follow, and patterns that are led by it, and crossed.
+        Where the stronger relaxation can be had, its rounds follow, and families that it leads: some while it is worked
+        out, then one after each rebuild.
         """
         while self.pattern.is_vast or self._turns_of_wholes < WHOLES:
             yield from self._build_whole()
         directed = self._directed
-        while directed is not None:
-            led = sum(rounds <= directed.rounds for rounds in LED_AFTER)
-            while self._turns_of_wholes < WHOLES * (1 + led):
-                yield from self._build_whole()
-            while len(self._elites) > 1 and self._crossings < CROSSINGS * (led - FIRST_CROSSED + 1):
-                yield from self._cross()
-            if directed.rounds >= LED_AFTER[-1]:
+        if directed is None:
+            return
+        while True:
+            yield from self._breed(sum(rounds <= directed.rounds for rounds in FAMILIES_AFTER))
+            if directed.rounds >= FAMILIES_AFTER[-1]:
                 break
             self._begin_phase()
             if not directed.is_prepared:
                 yield from directed.prepare(self._cost)
             yield from directed.refine()
-        while len(self._elites) > 1 and self._in_vain < IDLE_CROSSINGS:
-            yield from self._cross()
+        yield from self._breed(len(FAMILIES_AFTER) - 1 + max(1, self._rebuilds))
 
     def _build_whole(self) -> Iterator[None]:
         """A pattern by programs of the whole table; in every other turn, one of the cells of the last pattern alone.
@@ -203,27 +196,23 @@ class LinearProgramSearch(PatternSearch):
         self._begin_phase()
         pattern, weight = self.pattern, self.problem.weight
         is_first, is_confined = self._turns_of_wholes == 0, self._turns_of_wholes % 2 == 1
-        is_anew = is_first or (not pattern.is_vast and self._turns_of_wholes % WHOLES == 0)
         self._turns_of_wholes += 1
         if is_confined:
             yield from self._confine()
         else:
-            parts = self._parts(self._previous, PREVIOUS_DISCOUNT, GUIDED) if is_anew else self._varied_parts()
+            parts = self._parts(self._previous, PREVIOUS_DISCOUNT, GUIDED) if is_first else self._varied_parts()
             prices = parts * weight
             pattern.start()
-            most, tries = np.inf if is_anew else COSTLIER * self._cost, 0 if is_anew else TRIES
+            most, tries = (np.inf, 0) if is_first else (COSTLIER * self._cost, TRIES)
             yield from self._protect_whole(prices, most, tries, is_completed=is_first)
             if len(pattern.waiting(self.problem.by_level())):
                 # It was given up: there is nothing to choose from.
                 self._turns_of_wholes += 1
             else:
                 self._keep(pattern.suppressed)
-        if not pattern.is_vast and self._turns_of_wholes % WHOLES == 0:
+        if not pattern.is_vast and self._turns_of_wholes >= WHOLES:
             # From here linear programs go on; what sweeps come to from boxes is costlier.
             self._swept = len(self._first_sweeps)
-            is_led = self._directed is not None and self._directed.rounds > 0
-            if is_led and not len(pattern.waiting(self.problem.by_level())):
-                self._elites.add(pattern.suppressed)
             self._return_to_best()
         yield
 
@@ -237,25 +226,37 @@ class LinearProgramSearch(PatternSearch):
         pattern.end_sweep()
         self._keep(pattern.suppressed)
 
-    def _cross(self) -> Iterator[None]:
-        """A pattern of the cells of two good ones alone, those of both being cheap; then one of its own cells alone."""
-        self._begin_phase()
-        pattern, order = self.pattern, self.problem.by_level()
-        self._crossings += 1
-        one, other = self._elites.pair(self._random)
+    def _breed(self, most: int) -> Iterator[None]:
+        """Families until so many were begun, and the last is done."""
+        families = self._families
+        while families.begun < most or families.stage != Stage.RESTING:
+            self._begin_phase()
+            if families.stage == Stage.RESTING:
+                families.begin()
+            yield from self._build_for_family()
+            if families.stage == Stage.RESTING:
+                self._return_to_best()
+            yield
+
+    def _build_for_family(self) -> Iterator[None]:
+        """A member led by the relaxation, or one of the cells of two alone, those of both being cheap.
+
+        Each is followed by one of its own cells alone.
+        """
+        pattern, order, families = self.pattern, self.problem.by_level(), self._families
         random = np.random.default_rng(below(self._random, 2**32))
-        differ = np.exp(random.normal(0.0, CROSSED_DIFFER, len(self.problem)))
-        prices = np.where(one & other, SHARED, 1.0) * differ * self.problem.weight
-        prices[~(one | other)] = np.inf
+        differ = np.exp(random.normal(0.0, DIFFER, len(self.problem)))
+        if families.stage == Stage.GROWING:
+            prices, most, tries = self._parts(None, 1.0, GUIDED), np.inf, TRIES
+        else:
+            one, other = families.pair(self._random)
+            prices = np.where(one & other, SHARED, np.where(one | other, 1.0, np.inf))
+            most, tries = CHILD_COSTLIER * families.most, TRIES_OF_CROSSED
         pattern.start()
-        yield from self._protect_whole(prices, CHILD_COSTLIER * self._cost, TRIES_OF_CROSSED, is_completed=False)
+        yield from self._protect_whole(prices * differ * self.problem.weight, most, tries, is_completed=False)
         if not len(pattern.waiting(order)):
             yield from self._confine()
-        is_whole = not len(pattern.waiting(order))
-        self._in_vain = 0 if is_whole and self._elites.add(pattern.suppressed) else self._in_vain + 1
-        if self._in_vain >= IDLE_CROSSINGS:
-            self._return_to_best()
-        yield
+        families.take(None if len(pattern.waiting(order)) else pattern.suppressed)
 
     def _varied_parts(self) -> Floats:
         """What cells cost in a rebuild, in parts of their weight: less in a pattern and in the relaxation.
@@ -282,7 +283,7 @@ class LinearProgramSearch(PatternSearch):
             Whether what there is now and then is made safe at once.
         """
         pattern, order = self.pattern, self.problem.by_level()
-        programs, due, closed, built = 0, FIRST_COMPLETION, len(order), self._turns_of_wholes + self._crossings
+        programs, due, closed, built = 0, FIRST_COMPLETION, len(order), self._turns_of_wholes + self._families.builds
         while len(waiting := pattern.waiting(order)) and pattern.cost < most:
             route = None
             if programs < FIRST_COMPLETION or closed >= FEWEST_CLOSED:
@@ -497,13 +498,12 @@ class LinearProgramSearch(PatternSearch):
         counts = [self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn]
         state = super()._state() | inside("pattern", self.pattern.save())
         if self._directed is not None:
-            state |= inside("directed", self._directed.save()) | inside("elites", self._elites.save())
+            state |= inside("directed", self._directed.save()) | inside("families", self._families.save())
         return state | {
             "is_safe": int(self._is_safe),
             "counts": np.array(counts, dtype=np.int64),
             "sliced": np.array([self._sliced, self._idle], dtype=np.int64),
             "wholes": self._turns_of_wholes,
-            "crossings": np.array([self._crossings, self._in_vain], dtype=np.int64),
             "saved": np.array(self._saved),
             "waited": np.array(self._waited, dtype=np.int64),
         }
@@ -512,9 +512,9 @@ class LinearProgramSearch(PatternSearch):
         super()._restore(state)
         held: Mapping[str, Any] = state
         self.pattern.load(part("pattern", state))
-        if self._directed is not None and "crossings" in held:
+        if self._directed is not None and (families := part("families", state)):
             self._directed.load(part("directed", state))
-            self._elites.load(part("elites", state))
+            self._families.load(families)
         self._is_safe = bool(held["is_safe"])
         counts = integers("counts", held["counts"], (5,), 0, 2**62).tolist()
         self._swept, self._completion_due, self._rebuilds, self._repairs, self._programs_of_turn = counts
@@ -522,8 +522,6 @@ class LinearProgramSearch(PatternSearch):
             self._sliced, self._idle = integers("sliced", held["sliced"], (2,), 0, 2**62).tolist()
         if "wholes" in held:
             self._turns_of_wholes = whole("wholes", held["wholes"], 0)
-        if "crossings" in held:
-            self._crossings, self._in_vain = integers("crossings", held["crossings"], (2,), 0, 2**62).tolist()
         self._saved = floats("saved", held["saved"], (2,), infinite=True).tolist()
         self._waited = integers("waited", held["waited"], (2,), 0, 2**62).tolist()
 
