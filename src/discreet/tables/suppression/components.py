@@ -12,6 +12,9 @@ from discreet.evolution.process import Process, Together
 from discreet.tables.suppression.bounds import lower_bound
 from discreet.tables.suppression.problem import Problem
 
+# A bound so near to the cost, in parts of it, is not improved on by less than linear programs.
+MUCH = 0.9
+
 
 class Method(Protocol):
     """A method of secondary suppression: a frozen dataclass, whose fields are its parameters."""
@@ -67,8 +70,8 @@ class Components(Together[Bools]):
     def prove(self, steps: int) -> None:
         """Bound the cost where no search has proven much, with more effort after more steps of a search."""
         for number, (part, process) in enumerate(zip(self.components, self.processes, strict=True)):
-            # In a network the searches that prove anything prove more than this.
-            if process.bound is None or (not part.is_network and process.bound < process.cost):
+            # In a network the searches that prove anything prove more than this; elsewhere, those that prove much.
+            if process.bound is None or (not part.is_network and process.bound < MUCH * process.cost):
                 self._proven[number] = lower_bound(part, steps)
 
     def pattern(self) -> Bools:
