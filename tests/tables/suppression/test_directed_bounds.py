@@ -19,7 +19,7 @@ from tables.suppression.exact.test_branch_and_cut import KINDS, least_cost
 from tables.suppression.exact.test_directed_cuts import directed_problem
 from tables.suppression.test_slices import check, possible, search
 
-MIDDLING = SizeClasses(lattice=50)
+MIDDLING = SizeClasses(lattice=50, tiny=50)
 
 
 def rounds(bounds: DirectedBounds, count: int) -> list[float]:
@@ -106,11 +106,12 @@ def test_rounds_go_on_from_any_other() -> None:
 
 
 def test_a_search_is_led_by_them_and_goes_on_from_any_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "NEAR", 0.0)
     monkeypatch.setattr(programs, "FAMILIES_AFTER", (1, 2))
     monkeypatch.setattr(families, "MEMBERS", 3)
     monkeypatch.setattr(families, "CROSSINGS", 2)
-    monkeypatch.setattr(directed_bounds, "HEAVIEST", 6)
-    problem = possible("8x9hx4", 2)
+    monkeypatch.setattr(directed_bounds, "HEAVIEST", 3)
+    problem = possible("8x9x4", 2)
     whole, saved, bounds = search(problem, MIDDLING), [], []
     assert whole._directed is not None
     while whole._families.begun < 3:  # one after the rounds
@@ -120,10 +121,23 @@ def test_a_search_is_led_by_them_and_goes_on_from_any_epoch(monkeypatch: pytest.
     check(problem, whole.answer())
     assert bounds == sorted(bounds)
     assert 0.0 < bounds[-1] <= whole.cost
-    for at in (len(saved) // 2, len(saved) - 2):
+    for at in (3 * len(saved) // 4, len(saved) - 2):
         resumed = search(problem, MIDDLING)
         resumed.load(saved[at])
         for _ in range(len(saved) - at):
             next(resumed.epochs())
         assert (resumed.cost, resumed.bound) == (whole.cost, whole.bound)
         assert (resumed.answer() == whole.answer()).all()
+
+
+def test_a_search_that_a_weak_relaxation_would_lead_does_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = possible("8x9x4", 2)
+    for near, is_led in ((0.0, True), (np.inf, False)):
+        monkeypatch.setattr(programs, "NEAR", near)
+        found = search(problem, MIDDLING)
+        repairs = np.inf
+        while found._repairs <= repairs and not found._turns_of_wholes:
+            next(found.epochs())
+            repairs = min(repairs, found._repairs if found._rebuilds else np.inf)
+        assert (found._turns_of_wholes > 0) == is_led
+        assert found.bound is None

@@ -158,10 +158,9 @@ class LinearProgramPattern:
     def is_split(self) -> bool:
         """Whether patterns are built by programs of the whole table that pay for cells.
 
-        In a tiny table linear programs are as good and take less time, and in a large lattice, too.
+        In other tables that are not large linear programs are better: of three dimensions in tiny tables alone.
         """
-        columns, sizes = len(self.problem), self.sizes
-        is_due = columns >= sizes.lattice and (self._lattice is None or columns <= sizes.small)
+        is_due = self._lattice is not None and len(self.problem) <= self.sizes.small
         return (self.is_vast or is_due) and self._splitting_prover.usable
 
     @cached_property

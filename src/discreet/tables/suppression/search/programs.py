@@ -5,10 +5,11 @@ again with the cells of the best pattern at a discount, in another order, and th
 patterns get cheaper at nearly every round, and by more than cell by cell. From the first on, builds are led by a
 relaxation of all requirements together (`bounds`): cells that it takes cost next to nothing.
 
-In a table whose codes add up in one way and that is not tiny, programs of the whole table pay for cells (`splitting`).
-There the first patterns are built by these, each followed by one of its cells alone; in large tables all are. In
-tables of middling size a stronger relaxation is worked out then (`directed_bounds`), and at times a family of patterns
-that it leads is bred (`families`): a child is built of the cells of two good ones alone.
+In a large table whose codes add up in one way, programs of the whole table pay for cells (`splitting`). There patterns
+are built by these again and again, each followed by one of its cells alone. A table of three dimensions and middling
+size has some of them after its first rebuild, if the relaxation comes near the cost. Then a stronger one is worked out
+(`directed_bounds`), and at times a family of patterns that it leads is bred (`families`): a child is built of the cells
+of two good ones alone.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ TRIES, TRIES_OF_LIGHT, LIGHT = 60, 4, 0.01
 FIRST_COMPLETION, COMPLETION_GROWTH = 8, 4
 # Programs of the whole table end, but for the first ones, with one that protects fewer requirements than this.
 FEWEST_CLOSED = 3
+# Where not all patterns are built by programs of the whole table, some are if the first bound is so much of the cost.
+NEAR = 0.7
 # How many patterns are built by programs of the whole table in a row, where not all are: those that choose from the one
 # before among them.
 WHOLES = 4
@@ -113,11 +116,11 @@ class LinearProgramSearch(PatternSearch):
         if not self._is_safe:
             self._begin_phase()
             self._protect_by_boxes()
-            if self.pattern.is_sliced or self._is_split:
+            if self.pattern.is_sliced or (self.pattern.is_split and not self._unprotectable):
                 yield
         if self.pattern.is_sliced and not self._unprotectable and self._sliced == 0:
             yield from self._build_by_slices(1)
-        if self._is_split and not self.pattern.is_on_lattice:
+        if self._is_split and self.pattern.is_vast:
             yield from self._build_wholes()
         elif self.pattern.is_sliced and not self._unprotectable:
             yield from self._build_by_slices()
@@ -126,15 +129,20 @@ class LinearProgramSearch(PatternSearch):
         while self._swept < len(self._first_sweeps):
             yield from self._sweep(self._first_sweeps[self._swept])
         while True:
-            if self._is_split and self._rebuilds:
+            if self._rebuilds and self._is_split:
                 yield from self._build_wholes()
             self._begin_phase()
             yield from self._rebuild() if self._is_rebuild_due else self._repair()
 
     @property
     def _is_split(self) -> bool:
-        """Whether patterns are built by programs of the whole table."""
-        return self.pattern.is_split and not self._unprotectable
+        """Whether patterns are built by programs of the whole table: where other ways take long, or these are led well.
+
+        A relaxation far below what patterns cost tells little of them.
+        """
+        if not self.pattern.is_split or self._unprotectable:
+            return False
+        return self.pattern.is_vast or self._turns_of_wholes > 0 or self._first_bound >= NEAR * self._cost
 
     # The first build: a safe pattern at once, then cheap ones.
 
@@ -150,10 +158,18 @@ class LinearProgramSearch(PatternSearch):
         return self._directed.shares if self._directed is not None and self._directed.rounds else self._first_shares
 
     @cached_property
-    def _first_shares(self) -> Floats:
+    def _first_relaxation(self) -> Bounds:
         bounds = Bounds(self.problem, 0)
         bounds.raise_prices(GUIDING_STEPS)
-        return bounds.shares
+        return bounds
+
+    @cached_property
+    def _first_shares(self) -> Floats:
+        return self._first_relaxation.shares
+
+    @cached_property
+    def _first_bound(self) -> float:
+        return self._first_relaxation.value
 
     def _parts(self, pattern: Bools | None, discount: float, least: float) -> Floats:
         """What cells cost in a build, in parts of their weight: less in a pattern, and what the relaxation takes."""
