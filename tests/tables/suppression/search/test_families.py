@@ -104,3 +104,10 @@ def test_it_goes_on_from_any_step(problem: Problem) -> None:
         if len(whole._elites) > 1:
             ours, theirs = (one.pair(seeded(1, 0)) for one in (resumed, whole))
             assert all((mine == other).all() for mine, other in zip(ours, theirs, strict=True))
+
+
+def test_a_state_that_cannot_be_is_refused(problem: Problem) -> None:
+    families = Families(problem)
+    for change in ({"stage": int(Stage.CROSSING)}, {"stage": 9}, {"done": -1}):
+        with pytest.raises(ValueError, match=r"elites|Stage|done"):
+            families.load(families.save() | change)

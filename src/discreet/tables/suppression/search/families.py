@@ -34,6 +34,9 @@ class Stage(IntEnum):
     MERGING = 3
 
 
+CROSSES = (Stage.CROSSING, Stage.MERGING)
+
+
 class Families:
     """The family that is bred, and the champions of those before.
 
@@ -85,7 +88,7 @@ class Families:
                 self._enter(Stage.CROSSING)
         elif self._done >= (MERGINGS if self.stage == Stage.MERGING else CROSSINGS) or self._in_vain >= IDLE_CROSSINGS:
             self._end_crossings()
-        if self.stage in (Stage.CROSSING, Stage.MERGING) and len(self._elites) < 2:
+        if self.stage in CROSSES and len(self._elites) < 2:
             self._end_crossings()
 
     def _enter(self, stage: Stage) -> None:
@@ -118,3 +121,5 @@ class Families:
         )
         for name, elites in (("elites", self._elites), ("champions", self._champions)):
             elites.load(part(name, state))
+        if self.stage in CROSSES and len(self._elites) < 2:
+            raise ValueError(f"elites are {len(self._elites)}; a crossing needs two")

@@ -142,7 +142,7 @@ class LinearProgramSearch(PatternSearch):
         """
         if not self.pattern.is_split or self._unprotectable:
             return False
-        return self.pattern.is_vast or self._turns_of_wholes > 0 or self._first_bound >= NEAR * self._cost
+        return self.pattern.is_vast or self._turns_of_wholes > 0 or self._first_relaxation.value >= NEAR * self._cost
 
     # The first build: a safe pattern at once, then cheap ones.
 
@@ -166,10 +166,6 @@ class LinearProgramSearch(PatternSearch):
     @cached_property
     def _first_shares(self) -> Floats:
         return self._first_relaxation.shares
-
-    @cached_property
-    def _first_bound(self) -> float:
-        return self._first_relaxation.value
 
     def _parts(self, pattern: Bools | None, discount: float, least: float) -> Floats:
         """What cells cost in a build, in parts of their weight: less in a pattern, and what the relaxation takes."""
