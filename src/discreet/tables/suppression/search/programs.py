@@ -104,7 +104,7 @@ class LinearProgramSearch(PatternSearch):
         self._sliced, self._idle = 0, 0
         # Builds by programs of the whole table, those that choose from the one before among them.
         self._turns_of_wholes = 0
-        is_directed = self._is_small and pattern.is_split and can_be_directed(self.problem)
+        is_directed = pattern.is_split and not pattern.is_vast and can_be_directed(self.problem)
         self._directed = DirectedBounds(self.problem) if is_directed else None
         self._families = Families(self.problem)
         self._completion_due = 0
@@ -223,8 +223,6 @@ class LinearProgramSearch(PatternSearch):
             else:
                 self._keep(pattern.suppressed)
         if not pattern.is_vast and self._turns_of_wholes >= WHOLES:
-            # From here linear programs go on; what sweeps come to from boxes is costlier.
-            self._swept = len(self._first_sweeps)
             self._return_to_best()
         yield
 
