@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from discreet.tables.tabulation import Contributions, leave_out_soles, tally
+from discreet.tables.tabulation import complete as completed
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.hierarchy import TOTAL, Hierarchy
 from discreet.tabular.linking import link
@@ -144,7 +145,8 @@ def table_of(
     dimensions: Sequence[Dimension], given: Contributions, *, top: int = 3, complete: bool = False, source: str = ""
 ) -> Table:
     """The table of contributions."""
-    cells = tally(dimensions, given, top, complete=complete)
+    cells = tally(dimensions, given, top)
+    cells = completed(dimensions, cells) if complete else cells
     soles = cells.sole[cells.sole >= 0]
     return Table.of(
         cells.value,

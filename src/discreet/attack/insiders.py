@@ -132,7 +132,11 @@ def _judge(table: Table, others: Others | None, names: Ints) -> tuple[Ints, Aske
     width[given & (down + up + width == 0)] = unit
     # Nobody is below zero where nothing is; and what is known beforehand is not given away.
     floor = np.where(table.lower[cell] >= 0, np.maximum(rest, 0.0), np.inf)
+    asked = down
     down = np.minimum(down, np.minimum(floor, np.maximum(table.value[cell] - table.lower[cell], 0.0)))
+    if table.counts is not None:
+        # As for everybody: what a count cannot be below is asked for above.
+        up = np.where(given | (up == 0), up, up + asked - down)
     up = np.minimum(up, np.maximum(table.upper[cell] - table.value[cell], 0.0))
     alone = others.count <= NOBODY
     down[alone], up[alone], width[alone] = 0.0, 0.0, 0.0

@@ -63,6 +63,8 @@ def tabulate(
     top: int | None = None,
     decimals: int | None = None,
     complete: bool = False,
+    existing_only: bool = False,
+    structural: Path | None = None,
     parts: Annotated[Parts, Parameter(name="--part")] = None,
     config: Path | None = None,
     force: bool = False,
@@ -75,6 +77,9 @@ def tabulate(
     ----------
     data
         The microdata, one record for each contribution: any microdata file, or with --meta a τ-ARGUS file (.asc).
+    structural
+        A file of combinations of codes that nobody can have, as everybody knows: a column for each dimension that
+        matters, a row for each combination, sums of codes too. They get no cell.
     output
         The table: .parquet or .csv (with NAME.table.json beside it), .jj, or .tab. It is internal.
     by
@@ -110,13 +115,15 @@ def tabulate(
                 top=top,
                 decimals=decimals,
                 complete=complete or None,
+                existing_only=existing_only or None,
+                structural=structural,
                 parts=parts,
                 config=config,
             ),
         )
         report("writing", 0.0)
         files = write_table(
-            table, output, force=force, read=[path for path in (data, meta, config) if path is not None]
+            table, output, force=force, read=[path for path in (data, meta, structural, config) if path is not None]
         )
     if not quiet:
         tell(describe_table(table, files))
@@ -270,7 +277,6 @@ def refuse_early(output: Path, *, force: bool) -> None:
 
 def describe_table(table: Table, files: Iterable[Path]) -> str:
     """A table in words: what it holds, which cells are unsafe and why, and where it is."""
-    import numpy as np
 
     from discreet.tabular.table import FIXED, RULES
 
@@ -295,14 +301,26 @@ def describe_table(table: Table, files: Iterable[Path]) -> str:
         if fixed:
             are = "is" if fixed == 1 else "are"
             lines += entry("Fixed", f"{plural(fixed, 'cell')} {are} empty or may not be suppressed")
-        low, high = float(np.min(table.lower)), float(np.max(table.upper))
-        lines += entry("Bounds", "an attacker knows no value is negative" if low == 0 else "an attacker knows bounds")
-        lines[-1] += ", nor above 1.5 times the largest" if np.all(table.upper == high) else ""
+        lines += entry("Bounds", _describe_bounds(table))
     for note in table.notes:
         lines += entry("Note", note)
     for path in files:
         lines += entry("Written", f"{path} (internal: not for publication)")
     return "\n".join(lines)
+
+
+def _describe_bounds(table: Table) -> str:
+    """What an attacker is taken to know of every cell beforehand."""
+    import numpy as np
+
+    low, high = float(np.min(table.lower)), float(np.max(table.upper))
+    said = "an attacker knows no value is negative" if low >= 0 else "an attacker knows bounds"
+    if table.counts is not None:
+        somebody = int((table.lower > 0).sum())
+        said = f"an attacker knows counts are {'whole and ' if table.integral else ''}not negative"
+        if somebody:
+            said += f", and not zero in {'any cell' if somebody == len(table) else plural(somebody, 'cell')}"
+    return said + (", nor above 1.5 times the largest" if np.all(table.upper == high) else "")
 
 
 def _describe_insiders(table: Table) -> list[str]:

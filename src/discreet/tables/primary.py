@@ -128,6 +128,7 @@ def primary(
     """
     import numpy as np
 
+    from discreet.tabular.counts import is_count, know_cells
     from discreet.tabular.table import FIXED, PRIMARY, RULES, SAFE
 
     rules = _collect_rules(p, q, coalition, dominance, threshold, range, request, zeros)
@@ -138,7 +139,10 @@ def primary(
         raise InputError("no rule is given; say p, dominance, threshold, request, zeros or manual")
     n = len(held)
     fixed = held.status == FIXED
-    if held.count is not None:
+    if held.counts is not None or is_count(held):
+        # Of respondents everybody knows more than of sums, and a zero tells no more than other counts.
+        held = know_cells(held, fixed)
+    elif held.count is not None:
         fixed = fixed | ((held.count == 0) & (zeros is None))
     judged = np.ones(n, dtype=np.bool_) if missing else ~_has_missing_code(held)
     rule, upl = np.zeros(n, np.int32), np.zeros(n)
@@ -153,20 +157,13 @@ def primary(
     upl[rule > 0] = np.maximum(upl[rule > 0], unit)
     lpl = upl.copy()
     cost_of = costs(held, cost)
+    given = np.zeros(n, dtype=np.bool_)
     if manual is not None:
-        status, rule, lpl, upl = _apply_manual(held, manual, status, rule, lpl, upl, range, unit, cost_of)
+        status, rule, lpl, upl, given = _apply_manual(held, manual, status, rule, lpl, upl, range, unit, cost_of)
     lower, upper = _bounds(held, bounds)
-    notes = list(held.notes)
-    room = held.value - lower
-    short = (status == PRIMARY) & (lpl > room) & (lower >= 0) & (bounds is None)
-    if short.any():
-        # Nothing is below zero, and everybody knows it.
-        lpl[short] = room[short]
-        notes.append(f"the lower protection level of {int(short.sum())} cells ends at their lower bound")
-    high = (status == PRIMARY) & (held.value + upl > upper) & (bounds is None)
-    if high.any():
-        # A level above what anybody expects widens what is taken to be expected, for every cell alike.
-        upper = np.maximum(upper, float((held.value + upl)[high].max()))
+    unsafe = status == PRIMARY
+    lpl, upl, upper, said_of_levels = _fit(held, unsafe, (lpl, upl), (lower, upper), given, is_usual=bounds is None)
+    notes = [*held.notes, *([] if zeros is None else _tell_zeros(held)), *said_of_levels]
     words = {one.name: one.words for one in rules} | ({"manual": "cells named by hand"} if manual is not None else {})
     said = {
         name: value
@@ -301,11 +298,12 @@ def _has_missing_code(table: Table) -> NDArray[np.bool_]:
 
 def _apply_manual(
     table: Table, manual: Any, status: Any, rule: Any, lpl: Any, upl: Any, width: float, unit: float, cost: Any
-) -> tuple[Any, Any, Any, Any]:
-    """Let the cells that are named by hand have the last word; costs are changed in place."""
+) -> tuple[Any, Any, Any, Any, Any]:
+    """Let the cells that are named by hand have the last word; costs are changed in place. Whose levels are given."""
     import numpy as np
 
     from discreet.tables.manual import KEPT, read_cells
+    from discreet.tabular.rules import in_units
     from discreet.tabular.table import FIXED, PRIMARY, RULES
 
     said = read_cells(table, manual)
@@ -321,7 +319,7 @@ def _apply_manual(
     status[said.cells[told]] = said.status[told]
     rule[unsafe] |= 1 << RULES.index("manual")
     rule[said.cells[told & (said.status != PRIMARY)]] = 0
-    usual = np.maximum(width / 100.0 * np.abs(table.value), unit)
+    usual = np.maximum(in_units(table, width / 100.0 * np.abs(table.value)), unit)
     upl[unsafe] = np.maximum(upl[unsafe], usual[unsafe])
     lpl[unsafe] = upl[unsafe]
     given = ~np.isnan(said.upl)
@@ -330,7 +328,53 @@ def _apply_manual(
     lpl[said.cells[given]] = said.lpl[given]
     given = ~np.isnan(said.cost)
     cost[said.cells[given]] = said.cost[given]
-    return status, rule, lpl, upl
+    levelled = np.zeros(len(table), dtype=np.bool_)
+    levelled[said.cells[~np.isnan(said.upl) | ~np.isnan(said.lpl)]] = True
+    return status, rule, lpl, upl, levelled
+
+
+def _fit(
+    table: Table, unsafe: Any, levels: tuple[Any, Any], bounds: tuple[Any, Any], given: Any, *, is_usual: bool
+) -> tuple[Any, Any, Any, list[str]]:
+    """Levels down and up, and upper bounds, that fit each other, and what to say of it; bounds that were named stay.
+
+    Of counts whose levels were not given cell by cell each keeps its whole range: what it cannot be below its value, as
+    everybody knows, is asked for above; but a zero has a level above alone.
+    """
+    import numpy as np
+
+    lpl, upl = levels
+    lower, upper = bounds
+    room, notes = table.value - lower, []
+    fits = np.full(len(table), is_usual) | ((table.counts is not None) & ~given)
+    short = unsafe & (lpl > room) & (lower >= 0) & fits
+    moved = short & ~given & (table.value > 0) & (table.counts is not None)
+    upl = np.where(moved, upl + lpl - room, upl)
+    lpl = np.where(short, room, lpl)
+    if moved.any():
+        notes.append(
+            f"everybody knows that {int(moved.sum()):,} unsafe counts cannot be lower by their level; what is missing is "
+            "added to the level above"
+        )
+    elif short.any():
+        # Nothing is below zero, and everybody knows it.
+        notes.append(f"the lower protection level of {int(short.sum())} cells ends at their lower bound")
+    high = unsafe & (table.value + upl > upper) & fits
+    if high.any():
+        # A level above what anybody expects widens what is taken to be expected, for every cell alike.
+        upper = np.maximum(upper, float((table.value + upl)[high].max()))
+    return lpl, upl, upper, notes
+
+
+def _tell_zeros(table: Table) -> list[str]:
+    """What the rule on zeros cannot judge: combinations of codes without a cell, which everybody takes for empty."""
+    is_completed = table.counts is not None and (table.lower < table.value).any()
+    if not table.dimensions or is_completed or len(table.parts) > 1 or len(table) == table.places.span:
+        return []
+    return [
+        f"zeros: {table.places.span - len(table):,} combinations of codes have no cell, so that everybody knows they "
+        "are zero and nothing can protect them; discreet tabulate --complete makes them"
+    ]
 
 
 def _bounds(table: Table, bounds: Any) -> tuple[Any, Any]:
@@ -338,6 +382,7 @@ def _bounds(table: Table, bounds: Any) -> tuple[Any, Any]:
 
     if bounds is None:
         return table.lower, table.upper
+    known = table.lower if table.counts is not None else np.full(len(table), -np.inf)
     parts = [part.strip() for part in bounds.split(",")] if isinstance(bounds, str) else list(bounds)
     if len(parts) != 2:
         raise InputError("bounds must be two, LOWER,UPPER, such as 0,200% or 50%,150%")
@@ -352,21 +397,22 @@ def _bounds(table: Table, bounds: Any) -> tuple[Any, Any]:
             raise InputError(f"bounds: '{text}' is neither a number nor a percentage")
         # A percentage of a negative value turns round: 150 % of it is the lower end.
         found.append(number / 100.0 * table.value if text.endswith("%") else np.full(len(table), number))
-    return np.minimum(*found), np.maximum(*found)
+    return np.maximum(np.minimum(*found), known), np.maximum(*found)
 
 
 def costs(table: Table, cost: str) -> Any:
-    """What the suppression of each cell costs."""
+    """What the suppression of each cell costs; a zero among counts as much as a count of one."""
     import numpy as np
 
+    value = np.abs(table.value) if table.counts is None else np.where(table.value == 0, 1.0, table.value)
     if cost == "value":
-        return np.abs(table.value)
+        return value
     if cost == "unit":
         return np.ones(len(table))
     if cost == "log":
-        return np.log1p(np.abs(table.value))
+        return np.log1p(value)
     if cost == "count":
         if table.count is None:
             raise InputError(f"{table.source} does not say numbers of contributors, so they cannot be the cost")
-        return table.count.copy()
+        return table.count.copy() if table.counts is None else value
     raise InputError(f"cost must be value, count, unit or log, not {cost!r}")

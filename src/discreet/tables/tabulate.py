@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @configured(
     by=(str, list), value=TEXT, weight=TEXT, sampling_weight=TEXT, holding=TEXT, request=TEXT, total=TEXT, top=WHOLE,
-    decimals=WHOLE, complete=FLAG, parts=LIST,
+    decimals=WHOLE, complete=FLAG, existing_only=FLAG, parts=LIST,
 )  # fmt: skip
 def tabulate(
     data: Any,
@@ -36,6 +36,8 @@ def tabulate(
     top: int = 3,
     decimals: int | None = None,
     complete: bool = False,
+    existing_only: bool = False,
+    structural: Any = None,
     parts: Sequence[Sequence[str]] | None = None,
     config: str | Path | None = None,
     weight: str | None = None,
@@ -70,7 +72,14 @@ def tabulate(
         Round the contributions to so many digits behind the decimal point, so that sums are exact. By default they are
         taken as they are.
     complete : bool
-        Also make the cells to which nobody contributes.
+        Also make the cells to which nobody contributes. In a table of counts they are made unless existing_only is
+        said, or there would be more than a million cells and ten times as many as have somebody in them.
+    existing_only : bool
+        Make no cells to which nobody contributes. In a table of counts everybody then knows that each cell which has a
+        row has somebody in it, and that all others are empty.
+    structural : path, frame or list of mappings, optional
+        Combinations of codes that nobody can have, as everybody knows: a column for each dimension that matters, a row
+        for each combination, sums of codes too. They get no cell.
     parts : list of lists of str, optional
         Linked tables: the dimensions that each of them spans. They become one system of cells, in which the margins
         that they share are the same cells. Without it there is one table of all dimensions.
@@ -96,24 +105,29 @@ def tabulate(
     import numpy as np
 
     from discreet.data.dataset import frames_of
+    from discreet.tables import tabulation
     from discreet.tables.tabulation import Contributions, dimension, leave_out_soles, tally
     from discreet.tabular.breakdown import parse_by
+    from discreet.tabular.counts import know_completed, know_existing
     from discreet.tabular.linking import link
-    from discreet.tabular.table import Table
+    from discreet.tabular.table import WEIGHTED, WHOLE, Table
 
     if by is None:
         raise InputError("say what to break down by: the columns, one for each dimension")
     if weight is not None and sampling_weight is not None:
         raise InputError("weight is another name of sampling_weight; give one of the two")
     weight = sampling_weight if weight is None else weight
+    if complete and existing_only:
+        raise InputError("complete makes the empty cells and existing_only leaves them out; say one of the two")
     top = whole("top", top, 1)
     wanted = parse_by(by)
     dataset, described = _read(data, meta)
-    dimensions, codes = [], []
+    dimensions, codes, listed = [], [], []
     for columns, hierarchies in wanted:
         made, places = dimension(dataset, columns, hierarchies, described, total)
         dimensions.append(made)
         codes.append(places)
+        listed.append(is_listed(columns, hierarchies, described))
     notes = list(dataset.notes)
     records = dataset.frame.height
     amount = np.ones(records) if value is None else _numbers(dataset, value)
@@ -138,16 +152,30 @@ def tabulate(
     )
     if not kept.any():
         raise InputError(f"{dataset.name}: no record has a value of '{value}'")
+    impossible = None
+    if structural is not None:
+        impossible = _read_structural(structural)
+        impossible.refuse(dataset, dimensions, given.codes)
     spans = _spans(parts, [one.name for one in dimensions])
     # The largest contributions do not show whether any is negative, and some rules must know.
     negatives = int((given.amount < 0).sum())
     insides = [[dimensions[axis] for axis in span] for span in spans]
     views = [replace(given, codes=given.codes[:, span]) for span in spans]
-    tallied = [tally(inside, view, top, complete=complete) for inside, view in zip(insides, views, strict=True)]
+    tallied = [tally(inside, view, top) for inside, view in zip(insides, views, strict=True)]
+    is_count = value is None
+    if is_count and not (complete or existing_only):
+        complete, said = _is_to_complete(insides, [len(cells.value) for cells in tallied])
+        notes += said
+    elif impossible is not None and not complete:
+        raise InputError("structural says which empty cells are none, and no empty cell is made; say complete too")
+    if complete:
+        pairs = zip(insides, tallied, strict=True)
+        tallied = [tabulation.complete(inside, cells, impossible) for inside, cells in pairs]
+    kind, least = (WHOLE, 1.0) if given.weight is None else (WEIGHTED, float(given.weight.min()))
     is_told = holding is None and len(spans) == 1
     soles = np.concatenate([cells.sole[cells.sole >= 0] for cells in tallied])
     tables = []
-    for inside, view, cells in zip(insides, views, tallied, strict=True):
+    for span, inside, view, cells in zip(spans, insides, views, tallied, strict=True):
         tables.append(
             Table.of(
                 cells.value,
@@ -166,9 +194,61 @@ def tabulate(
                 frames=frames_of(data),
             )
         )
+        if is_count:
+            made = tables[-1]
+            inside_listed = [listed[axis] for axis in span]
+            tables[-1] = (
+                know_completed(made, inside_listed, kind, least) if complete else know_existing(made, kind, least)
+            )
     table = tables[0] if len(tables) == 1 else link(tables)
     table.check_sums()
     return table
+
+
+# Up to so many cells the empty ones of a table of counts are made in any case; above, if the table grows no further.
+ALWAYS_COMPLETED, GROWTH = 1_000_000, 10
+
+
+def _is_to_complete(insides: Sequence[Sequence[Any]], existing: Sequence[int]) -> tuple[bool, list[str]]:
+    """Whether a table of counts gets its empty cells, and what to say of it."""
+    from math import prod
+
+    there, every = sum(existing), sum(prod(len(one.codes) for one in inside) for inside in insides)
+    if every > ALWAYS_COMPLETED and every > GROWTH * there:
+        return False, [
+            f"with its empty cells the table would have {every:,} cells and not {there:,}, so these are left out: "
+            "everybody knows that nobody is in them, and that somebody is in each of the others (--complete makes them)"
+        ]
+    return True, [
+        f"made with its {count(every - there, 'empty cell')}, which may be suppressed like others, so that nobody "
+        "knows beforehand where somebody is (--existing-only leaves them out)"
+    ] if every > there else []
+
+
+def is_listed(columns: Sequence[str], hierarchies: Sequence[Any], meta: Metadata | None) -> bool:
+    """Whether the codes of a dimension come from a list; else they are those that records have."""
+    from discreet.tabular.breakdown import are_digits
+
+    if hierarchies:
+        return any(not are_digits(one) for one in hierarchies)
+    described = meta.variables if meta is not None and len(columns) == 1 else ()
+    return any(one.name == columns[-1] and one.hierarchy is not None for one in described)
+
+
+def _read_structural(given: Any) -> Any:
+    """The combinations of codes that are impossible."""
+    from discreet.data.dataset import accept
+    from discreet.tables.tabulation import Impossible
+    from discreet.tabular.breakdown import text_of
+
+    if isinstance(given, list | tuple):
+        if not all(isinstance(one, Mapping) and one for one in given):
+            raise InputError("structural must be a file, a frame, or a list of mappings of dimensions to codes")
+        return Impossible("structural", [{str(name): str(code) for name, code in one.items()} for one in given])
+    dataset = accept(given, titled=True)
+    columns = {name: text_of(dataset, name).str.strip_chars().to_list() for name in dataset.frame.columns}
+    rows = [dict(zip(columns, codes, strict=True)) for codes in zip(*columns.values(), strict=True)]
+    return Impossible(dataset.name, rows)
 
 
 def _spans(parts: Sequence[Sequence[str]] | None, names: list[str]) -> list[list[int]]:

@@ -130,7 +130,7 @@ class Cells:
     decimals: int | None
 
 
-def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, complete: bool = False) -> Cells:
+def tally(dimensions: Sequence[Dimension], given: Contributions, top: int) -> Cells:
     """Sum up the contributions for every combination of codes, sub-totals and totals that has any.
 
     Parameters
@@ -141,8 +141,6 @@ def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, co
         The records.
     top : int
         How many of the largest contributions to keep for each cell.
-    complete : bool
-        Whether to make cells also where nobody contributes.
     """
     units, decimals = _units(given)
     places = Places([len(one.codes) for one in dimensions], np.empty((0, len(dimensions)), np.int32))
@@ -170,7 +168,7 @@ def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, co
     keys = np.concatenate([one[0] for one in found])
     order = np.argsort(keys, kind="stable")
     scale = 10.0 ** (decimals or 0)
-    tallied = Cells(
+    return Cells(
         _codes(keys[order], dimensions, places.strides),
         np.concatenate([one[1] for one in found])[order] / scale,
         np.concatenate([one[2] for one in found])[order],
@@ -179,7 +177,6 @@ def tally(dimensions: Sequence[Dimension], given: Contributions, top: int, *, co
         np.concatenate([one[5] for one in found])[order],
         decimals,
     )
-    return _complete(tallied, keys[order], dimensions, places) if complete else tallied
 
 
 def leave_out_soles(dimensions: Sequence[Dimension], given: Contributions, cells: Cells, soles: Ints) -> Others:
@@ -313,18 +310,35 @@ def _codes(keys: Ints, dimensions: Sequence[Dimension], strides: Ints) -> NDArra
     return codes
 
 
-def _complete(cells: Cells, keys: Ints, dimensions: Sequence[Dimension], places: Places) -> Cells:
-    if places.span > MOST_CELLS:
-        raise InputError(f"the table would have {places.span:,} cells with its empty ones; leave the empty ones out")
-    every = np.arange(places.span, dtype=np.int64)
+def complete(dimensions: Sequence[Dimension], cells: Cells, impossible: Impossible | None = None) -> Cells:
+    """The cells with those to which nobody contributes, but for combinations that are impossible.
+
+    Parameters
+    ----------
+    dimensions : sequence of Dimension
+        What the table is broken down by.
+    cells : Cells
+        What `tally` gave.
+    impossible : Impossible, optional
+        Combinations of codes that nobody can have.
+    """
+    held = Places([len(one.codes) for one in dimensions], cells.codes)
+    if held.span > MOST_CELLS:
+        raise InputError(f"the table would have {held.span:,} cells with its empty ones; leave the empty ones out")
+    every = np.arange(held.span, dtype=np.int64)
+    names = [one.name for one in dimensions]
+    said = [] if impossible is None else [one for one in impossible.rows if set(one) <= set(names)]
+    if said:
+        every = _possible(dimensions, [{names.index(name): code for name, code in one.items()} for one in said])
+    at = np.searchsorted(every, held.keys)
 
     def spread(column: NDArray[Any], rest: float) -> Any:
-        filled = np.full((places.span, *column.shape[1:]), rest, dtype=column.dtype)
-        filled[keys] = column
+        filled = np.full((len(every), *column.shape[1:]), rest, dtype=column.dtype)
+        filled[at] = column
         return filled
 
     return Cells(
-        _codes(every, dimensions, places.strides),
+        _codes(every, dimensions, held.strides),
         spread(cells.value, 0.0),
         spread(cells.count, 0.0),
         spread(cells.tops, 0.0),
@@ -332,3 +346,60 @@ def _complete(cells: Cells, keys: Ints, dimensions: Sequence[Dimension], places:
         spread(cells.sole, -1),
         cells.decimals,
     )
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """Combinations of codes that nobody can have, as everybody knows; each as a code for some of the dimensions."""
+
+    source: str
+    rows: list[dict[str, str]]
+
+    def refuse(self, dataset: Dataset, dimensions: Sequence[Dimension], codes: NDArray[np.int32]) -> None:
+        """Refuse combinations that cannot be understood, and records that have one."""
+        known = {one.name: one for one in dimensions}
+        for row in self.rows:
+            for name, code in row.items():
+                if name not in known:
+                    raise InputError(
+                        f"{self.source} has a column '{name}', which is no dimension of the table; it has "
+                        f"{itemize(list(known))}"
+                    )
+                if code not in known[name].position:
+                    raise InputError(
+                        f"{self.source} has a code of '{name}' that is none of the table's; correct it, or add it to "
+                        "the hierarchy"
+                    )
+        axes = {one.name: axis for axis, one in enumerate(dimensions)}
+        said = [{axes[name]: code for name, code in row.items()} for row in self.rows]
+        wrong = np.flatnonzero(_are_impossible(dimensions, said, codes))
+        if len(wrong):
+            have = "has a combination" if len(wrong) == 1 else "have combinations"
+            raise InputError(
+                f"{dataset.name}: {count(len(wrong), 'record')} ({dataset.places(wrong)}) {have} of codes that "
+                f"{self.source} calls impossible; correct the records, or delete the combination there"
+            )
+
+
+def _are_impossible(
+    dimensions: Sequence[Dimension], said: list[dict[int, str]], codes: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Which combinations of base codes are, or are part of, one that is said to be impossible."""
+    found = np.zeros(len(codes), dtype=np.bool_)
+    for row in said:
+        inside = np.ones(len(codes), dtype=np.bool_)
+        for axis, code in row.items():
+            one = dimensions[axis]
+            part = np.array([bool((line == one.position[code]).any()) for line in one.ancestors])
+            inside &= part[codes[:, axis]]
+        found |= inside
+    return found
+
+
+def _possible(dimensions: Sequence[Dimension], said: list[dict[int, str]]) -> Ints:
+    """The keys of all cells that some combination of base codes which is not impossible is part of, in order."""
+    bases = np.meshgrid(*(np.flatnonzero(one.base) for one in dimensions), indexing="ij")
+    codes = np.stack([one.ravel() for one in bases], axis=1).astype(np.int32)
+    codes = codes[~_are_impossible(dimensions, said, codes)]
+    strides = Places([len(one.codes) for one in dimensions], codes[:0]).strides
+    return np.unique(np.concatenate([np.unique(keys) for _, keys in _views(dimensions, codes, strides)]))

@@ -88,11 +88,16 @@ def tell_places(dataset: Dataset, columns: Sequence[str], codes: Collection[str]
     return f" ({dataset.places(np.flatnonzero(wrong))})" if wrong.any() else ""
 
 
+def are_digits(held: Any) -> bool:
+    """Whether what is given for a hierarchy is the lengths of digits, such as 3+1+1."""
+    return isinstance(held, str) and _DIGITS.fullmatch(held) is not None
+
+
 def make_hierarchy(held: Any, name: str, present: list[str], missing: list[str], total: str) -> Hierarchy:
     """The hierarchy that is given for a column: itself, a file, or the lengths of digits."""
     if isinstance(held, Hierarchy):
         return held
-    if isinstance(held, str) and _DIGITS.fullmatch(held):
+    if are_digits(held):
         lengths = [int(part) for part in held.split("+")]
         return Hierarchy.from_digits(present, lengths, total=total, apart=missing, source=f"the digits of '{name}'")
     if isinstance(held, str | Path):

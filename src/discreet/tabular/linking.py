@@ -78,6 +78,7 @@ def link(tables: Sequence[Table]) -> Table:
         notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
         source="the linked tables",
         frames=tables[0].frames,
+        counts=tables[0].counts if len({table.counts for table in tables}) == 1 else None,
     )
 
 

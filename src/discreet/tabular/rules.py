@@ -54,7 +54,7 @@ def threshold(least: float, width: float) -> Rule:
 
     def judge(table: Table) -> Verdict:
         count = _require(table, "count", "threshold")
-        return (count > 0) & (count < least), width / 100.0 * np.abs(table.value)
+        return (count > 0) & (count < least), in_units(table, width / 100.0 * np.abs(table.value))
 
     return Rule("threshold", f"fewer than {least:g} contributors (levels {width:g} % of the value)", judge)
 
@@ -120,6 +120,11 @@ def is_estimated(value: Floats, tops: Floats, share: float, coalition: int) -> N
     """Whether the next largest, so many together, could estimate the largest contribution to within a share of it."""
     found: NDArray[np.bool_] = value - tops[:, : coalition + 1].sum(axis=1) < share * tops[:, 0] - _slack(value)
     return found
+
+
+def in_units(table: Table, level: Floats) -> Floats:
+    """Levels as a table of whole numbers has them: rounded up."""
+    return np.ceil(level - _slack(level)) if table.integral else level
 
 
 def _slack(value: Floats) -> Floats:

@@ -26,6 +26,9 @@ STATUSES = "sumz"
 """Letters of a status as τ-ARGUS's .jj files have them, at the place of their number."""
 SAFE, PRIMARY, SECONDARY, FIXED = range(4)
 
+WHOLE, WEIGHTED = "whole", "weighted"
+"""Counts of respondents: each counts as one, or as many times as its sampling weight says."""
+
 RULES = ("threshold", "dominance", "p", "pq", "request", "zero", "manual", "given")
 """Names of the rules at the bit that stands for each in `Table.rule`; "given" is what a file says without a rule."""
 
@@ -86,6 +89,8 @@ class Table:
         What to call the table in a message.
     frames
         The kind of frames that the table gives: polars, pandas or arrow, as the frame that it was made of.
+    counts
+        Of what kind counts of respondents are: WHOLE or WEIGHTED; None for sums of something else.
     """
 
     value: Floats
@@ -112,6 +117,7 @@ class Table:
     notes: tuple[str, ...] = ()
     source: str = "the table"
     frames: str = "polars"
+    counts: str | None = None
 
     @classmethod
     def of(
@@ -266,6 +272,11 @@ class Table:
         """Which cells are not published."""
         hidden: NDArray[np.bool_] = (self.status == PRIMARY) | (self.status == SECONDARY)
         return hidden
+
+    @property
+    def integral(self) -> bool:
+        """Whether everybody knows that the values are whole numbers."""
+        return self.counts == WHOLE
 
     @property
     def primary(self) -> NDArray[np.int64]:

@@ -115,7 +115,7 @@ def test_the_metadata_say_first_that_the_file_is_internal(tmp_path: Path) -> Non
     said = json.loads(files[tmp_path / "a.table.json"])
     assert list(said.items())[:2] == [
         ("internal", "holds confidential values; not for publication"),
-        ("schema", "discreet/table/2"),
+        ("schema", "discreet/table/3"),
     ]
 
 

@@ -29,11 +29,11 @@ from discreet.tabular.files.text import naming
 from discreet.tabular.hierarchy import TOTAL, Hierarchy
 from discreet.tabular.others import Others
 from discreet.tabular.relations import CellsError, Part, Relations, build_relations
-from discreet.tabular.table import RULES, STATUSES, Table
+from discreet.tabular.table import RULES, STATUSES, WEIGHTED, WHOLE, Table
 
-SCHEMA = "discreet/table/2"
-# What the first version lacks is not needed.
-READABLE = (SCHEMA, "discreet/table/1")
+SCHEMA = "discreet/table/3"
+# What earlier versions lack is not needed: primary finds out anew what everybody knows of counts.
+READABLE = (SCHEMA, "discreet/table/2", "discreet/table/1")
 METADATA_KEY = b"discreet.table"
 CELL_COLUMN = "cell"
 RESERVED = (
@@ -114,6 +114,7 @@ def _table(path: Path, columns: Columns, said: Description | None) -> Table:
     given = _read_attributes(columns)
     given |= {"decimals": said.decimals} if said.has_decimals else {}
     given |= {"response": said.response, "rules": said.rules, "notes": said.notes, "source": path.name}
+    given |= {"counts": said.counts}
     if said.dimensions:
         codes = np.stack([columns.codes(one) for one in said.dimensions], axis=1)
         try:
@@ -316,6 +317,7 @@ class Description:
     rules: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     others: tuple[NDArray[np.int64], Others] | None = None
+    counts: str | None = None
 
     @property
     def names(self) -> list[str]:
@@ -355,6 +357,7 @@ def parse_metadata(name: str, data: bytes) -> Description:
             _check_type(said.get("rules"), dict) or {},
             tuple(str(note) for note in said.get("notes") or ()),
             _others(said["others"]) if said.get("others") else None,
+            _check_counts(said.get("counts")),
         )
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
@@ -436,6 +439,12 @@ def _check_type(held: Any, kind: type) -> Any:
     return held
 
 
+def _check_counts(held: Any) -> str | None:
+    if held not in (None, WHOLE, WEIGHTED):
+        raise ValueError
+    return None if held is None else str(held)
+
+
 def as_json(table: Table) -> bytes:
     """The metadata of a table."""
     said: dict[str, Any] = {
@@ -443,6 +452,7 @@ def as_json(table: Table) -> bytes:
         "schema": SCHEMA,
         "response": table.response,
         "decimals": table.decimals,
+        "counts": table.counts,
         "dimensions": [_dimension_as_json(one) for one in table.dimensions],
         "parts": _list_parts(table),
         "rules": dict(table.rules),
