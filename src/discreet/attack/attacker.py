@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.attack.grid import grid_of, list_boxes
 from discreet.attack.levels import slack_of
-from discreet.attack.program import LeastMoves, Program, Tell, move_singly, move_together
+from discreet.attack.program import LeastMoves, Program, Tell, add_up, limited, move_singly, move_together
 from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, Network, System, networks, system_of, to_units
 from discreet.kernels.boxes import Cells, furthest_boxes
@@ -65,6 +65,14 @@ class Witness(Protocol):
 
     def show(self, starts: Ints, cells: Ints, deviations: Floats, scale: float) -> None:
         """See some solutions: where each begins, the cells of the table that move, how far, in units of 1/scale."""
+        ...
+
+
+class Certifying(Witness, Protocol):
+    """A witness that adds up what it sees."""
+
+    def is_open(self, cell: int, side: int) -> bool:
+        """Whether a cell was not shown yet, by what adds up, to go as far to a side as is asked."""
         ...
 
 
@@ -188,13 +196,46 @@ class Attacker:
         return Reach(self.cells, proofs.down / self.scale, proofs.up / self.scale, final, proofs, self.scale)
 
     def limit(self, reach: Reach) -> tuple[Floats, Floats]:
-        """How much each hidden cell has at most of what was wanted, down and up, where no bound is rounded."""
+        """How far each hidden cell can go at most, down and up, where no bound is rounded; proven in exact arithmetic.
+
+        What single relations imply, and where that does not tell why something was not reached, the prices of the
+        linear program that did not reach it, or the cut of the flow.
+        """
         least, most = self._limits
         proofs = reach.proofs
+        self._cut(proofs)
         return np.minimum(proofs.most_down, -least) / self.scale, np.minimum(proofs.most_up, most) / self.scale
 
-    def reach_simply(self, down: Floats, up: Floats, reached: Reach) -> Reach:
-        """Bring each hidden cell so far, by the least moves; for a few cells, whose solutions are to be simple.
+    def _cut(self, proofs: Proofs) -> None:
+        """Bound what flows have not reached by least cuts, whose relations pay for all that could flow around them."""
+        if not self.free.any():
+            return
+        columns, (flat, signs) = np.flatnonzero(self.free), networks(self.system)
+        still = {1: proofs.open_up, -1: proofs.open_down}
+        if not flat.any() or not (still[1] | still[-1])[columns[flat]].any():
+            return
+        part, rows = _rows(self.system, flat)
+        network, mine = Network(part, signs[rows]), columns[flat]
+        lo, hi = self._bounds[0][mine], self._bounds[1][mine]
+        for side, wanted, most in (
+            (1, proofs.wanted_up, proofs.most_up),
+            (-1, proofs.wanted_down, proofs.most_down),
+        ):
+            for at in np.flatnonzero(still[side][mine]).tolist():
+                limit = float(wanted[mine[at]])
+                prices = network.cut(at, side, limit)
+                most[mine[at]] = add_up(part, at, side, prices, *limited(lo, hi, at, side, limit))
+
+    def reach_simply(
+        self,
+        down: Floats,
+        up: Floats,
+        reached: Reach,
+        *,
+        witness: Certifying | None = None,
+        most: int | None = None,
+    ) -> Reach:
+        """Bring each hidden cell so far, by the least moves: few cells move then, by simple fractions.
 
         Parameters
         ----------
@@ -202,19 +243,29 @@ class Attacker:
             How far each hidden cell is wanted to go, in units of the table; 0 where it does not matter.
         reached : Reach
             How far it is known to go.
+        witness : Certifying, optional
+            Is shown the solutions as they are found, and says which cells are still open.
+        most : int, optional
+            How much work to do at most, in columns of the linear programs that are solved.
         """
         far_down = self._within(to_units(down, self.scale), reached.proofs.down)
         far_up = self._within(to_units(up, self.scale), reached.proofs.up)
         nothing = np.zeros(len(self.cells))
-        proofs = Proofs(self.lo, self.hi, far_down, far_up, nothing, nothing, keep=True, whole=self.whole)
+        show = None if witness is None else partial(self._show, witness)
+        proofs = Proofs(self.lo, self.hi, far_down, far_up, nothing, nothing, keep=True, whole=self.whole, show=show)
         columns = np.flatnonzero(self.free)
         _, component = self.system.components
+        work = 0
         for part in np.unique(component[(far_down + far_up)[columns] > 0]).tolist():
             inside = component == part
             program, mine = LeastMoves(self.system.part(inside)), columns[inside]
             for at, column in enumerate(mine.tolist()):
-                for far, so_far in ((far_up[column], proofs.up), (-far_down[column], proofs.down)):
-                    if so_far[column] < abs(far):
+                for side, far, so_far in ((1, far_up[column], proofs.up), (-1, -far_down[column], proofs.down)):
+                    is_open = so_far[column] < abs(far)
+                    if witness is not None:
+                        is_open = far != 0 and witness.is_open(int(self.cells[column]), side)
+                    if is_open and (most is None or work < most):
+                        work += len(mine)
                         found = program.find(at, float(far))
                         if found is not None:
                             proofs.learn(mine, found)

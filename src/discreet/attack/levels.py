@@ -23,6 +23,8 @@ from discreet.tabular.table import PRIMARY, SECONDARY, Table
 Floats = NDArray[np.float64]
 
 PROTECTED, PUBLISHED, EXPOSED, NARROW, UNJUDGED = "protected", "published", "exposed", "too narrow", ""
+# Neither a table on each side was found nor a proof that there is none.
+NOT_SHOWN = "not shown"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,20 +100,47 @@ def levels_of(table: Table, *, secondaries: bool, strict: bool) -> Levels:
     return Levels(judged, down, up, width, seek_down, seek_up, slacks[0], slacks[1], slacks[2], strict)
 
 
-def verdicts(table: Table, levels: Levels, cells: NDArray[np.int64], down: Floats, up: Floats) -> NDArray[np.object_]:
-    """The verdict on each of some suppressed cells, given how far below and above its value it can be."""
+def verdicts(
+    table: Table,
+    levels: Levels,
+    cells: NDArray[np.int64],
+    down: Floats,
+    up: Floats,
+    most: tuple[Floats, Floats] | None = None,
+) -> NDArray[np.object_]:
+    """The verdict on each of some suppressed cells, given how far below and above its value it can be.
+
+    Parameters
+    ----------
+    table, levels, cells
+        The table, what is asked, and the cells.
+    down, up : arrays of float
+        How far each is shown to go at least.
+    most : two arrays of float, optional
+        How far it is shown to go at most, down and up; what is then neither protected nor too narrow is not shown.
+        By default `down` and `up` are all that it can go.
+    """
     wanted_down, wanted_up, width = levels.down[cells], levels.up[cells], levels.width[cells]
+    # Nobody can tell so little from nothing.
+    least = slack_of(table.value[cells], np.maximum(wanted_down + wanted_up, width), table.decimals)
+    far_down, far_up = (down, up) if most is None else most
+    short = np.where(_reached(levels, cells, far_down, far_up), NOT_SHOWN, NARROW)
+    short = np.where(far_down + far_up <= least, EXPOSED, short)
+    found = np.where(_reached(levels, cells, down, up), PROTECTED, short).astype(object)
+    found[~levels.judged[cells]] = UNJUDGED
+    return found
+
+
+def _reached(levels: Levels, cells: NDArray[np.int64], down: Floats, up: Floats) -> Bools:
+    """Which cells reach their levels, given how far below and above their values they can be."""
+    wanted_down, wanted_up = levels.down[cells], levels.up[cells]
     slack_down, slack_up = levels.slack_down[cells], levels.slack_up[cells]
     if levels.strict:
         bare = wanted_down + wanted_up == 0
         enough = (bare | (down > wanted_down + slack_down)) & (bare | (up > wanted_up + slack_up))
     else:
         enough = (down >= wanted_down - slack_down) & (up >= wanted_up - slack_up)
-    enough &= down + up >= width - levels.slack_width[cells]
-    # Nobody can tell so little from nothing.
-    least = slack_of(table.value[cells], np.maximum(wanted_down + wanted_up, width), table.decimals)
-    found = np.where(enough, PROTECTED, np.where(down + up <= least, EXPOSED, NARROW)).astype(object)
-    found[~levels.judged[cells]] = UNJUDGED
+    found: Bools = enough & (down + up >= levels.width[cells] - levels.slack_width[cells])
     return found
 
 

@@ -6,7 +6,9 @@ it takes from the basis of the one before: that is optimal for another cell, and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +29,13 @@ PATIENCE, FEW_OPEN = 2, 8
 LARGE = 2_000
 # What comes so near, in parts of what is wanted, may well reach it.
 NEAR = 1 - 1e-5
+# Where bounds are too large for a solver's absolute tolerances, all is measured in a unit in which they are no larger
+# than this; what is found so is made precise by so many programs of what is still missing.
+MODERATE, REFINEMENTS = 1e5, 5
+# Parts of one that prices are meant in, mostly; a fine grid is as valid where they are not, and proves a little less.
+PRICED_IN, GRID = (*range(1, 13), 15, 16, 20, 24, 30, 60, 2520), 2**30
+# Prices up to here are added up in whole numbers of 64 bits; more than the rounding of a bound in units.
+LARGEST_PRICE, LAST_PLACES = 2.0**45, 2.0**-50
 
 
 class Program:
@@ -45,6 +54,7 @@ class Program:
         self._vertices = vertices
         self._widest = system.widest
         self._prices = np.zeros(len(system.relations))
+        self._is_undecided = False
         self._linear = LinearProgram(
             cost=np.zeros(len(system)),
             lower=system.lo,
@@ -77,31 +87,78 @@ class Program:
             found = self._near(column, side, limit, interior=interior)
             if found is not None and side * found[column] >= limit * (1 - LEVEL):
                 return found
-        if limit is not None:
-            ends = (float(self.system.lo[column]), limit) if side > 0 else (-limit, float(self.system.hi[column]))
-            self._linear.change_bound(column, *ends)
-        self._linear.change_cost(column, float(side))
         self._linear.set(run_crossover="on" if sharp or self._vertices else "off")
-        found = self._solve(interior=interior)
+        found = self._press(column, side, limit, 1.0, interior=interior)
+        if self._is_undecided:
+            found = self._press_again(column, side, limit)
         self._linear.set(run_crossover="on" if self._vertices else "off")
-        self._linear.change_cost(column, 0.0)
-        self._linear.change_bound(column, float(self.system.lo[column]), float(self.system.hi[column]))
         return found
+
+    def _press(self, column: int, side: int, limit: float | None, unit: float, *, interior: bool) -> Floats | None:
+        """Deviations that bring a column far to one side, solved in a unit."""
+        lo, hi = limited(self.system.lo, self.system.hi, column, side, limit)
+        lo, hi = lo / unit, hi / unit
+        if unit == 1.0:
+            self._linear.change_bound(column, float(lo[column]), float(hi[column]))
+        else:
+            self._linear.change_bounds(lo, hi)
+        self._linear.change_cost(column, float(side))
+        found = self._solve(interior=interior)
+        self._linear.change_cost(column, 0.0)
+        if unit == 1.0:
+            self._linear.change_bound(column, float(self.system.lo[column]), float(self.system.hi[column]))
+        else:
+            self._linear.change_bounds(self.system.lo, self.system.hi)
+        return found if found is None else found * unit
+
+    def _press_again(self, column: int, side: int, limit: float | None) -> Floats | None:
+        """The same where the usual ways have not decided it: without the limit, or in a larger unit and then refined.
+
+        What none of these decides proves nothing: no deviations, and no prices.
+        """
+        large = max(1.0, self._widest / MODERATE)
+        for end, unit in ((None, 1.0), (limit, large), (None, large)):
+            found = self._press(column, side, end, unit, interior=False)
+            # That there is no end would have to be shown within the limit, too.
+            if not self._is_undecided and (found is not None or limit is None):
+                return found if found is None or unit == 1.0 else self._refine(column, side, limit, found)
+        self._prices = np.zeros(len(self.system.relations))
+        return np.zeros(len(self.system))
+
+    def _refine(self, column: int, side: int, limit: float | None, found: Floats) -> Floats:
+        """Deviations made precise: what still misses the relations is a linear program of its own, of small numbers.
+
+        Iterative refinement, after Gleixner, Steffy and Wolter (2016): the program from where the last one has ended,
+        whose solution is the correction. Whole numbers up to 2⁵³ are added up exactly.
+        """
+        system, rows = self.system, np.arange(len(self.system.relations))
+        base, prices = np.zeros(len(system)), self._prices
+        lo, hi = limited(system.lo, system.hi, column, side, limit)
+        for _ in range(REFINEMENTS):
+            base = np.clip(np.rint(base + found), lo, hi)
+            missed = -(self._matrix @ base)
+            self._linear.change_bounds(lo - base, hi - base)
+            self._linear.change_row_bounds(missed, missed, rows)
+            self._linear.change_cost(column, float(side))
+            correction = self._solve(interior=False)
+            if self._is_undecided or correction is None:
+                break
+            found, prices = correction, self._prices
+            if np.abs(found).max(initial=0.0) <= 1.0:
+                break
+        self._linear.change_cost(column, 0.0)
+        self._linear.change_row_bounds(np.zeros(len(rows)), np.zeros(len(rows)), rows)
+        self._linear.change_bounds(system.lo, system.hi)
+        self._prices = prices
+        return base + found
 
     def most(self, column: int, side: int, limit: float, lo: Floats, hi: Floats) -> float:
         """How far the column that was moved last can go at most within other bounds, as the prices of relations show.
 
-        Any prices show something, by weak duality: Σ max (c − p M)ⱼ dⱼ. Those of a solved program show most.
+        Any prices show something, by weak duality: Σ max (c − p M)ⱼ dⱼ. Those of a solved program show most. They are
+        taken as simple fractions, and all is added up in exact arithmetic.
         """
-        gain = np.zeros(len(self.system))
-        gain[column] = side
-        gain -= self._matrix.T @ self._prices
-        lo, hi = lo.copy(), hi.copy()
-        lo[column], hi[column] = (lo[column], limit) if side > 0 else (-limit, hi[column])
-        ends = np.where(gain > 0, hi, lo)
-        # Without end there is only what a solver leaves of zero.
-        counting = np.isfinite(ends) | (np.abs(gain) > LP)
-        return float((gain[counting] * ends[counting]).sum())
+        return add_up(self.system, column, side, self._prices, *limited(lo, hi, column, side, limit))
 
     def _near(self, column: int, side: int, limit: float, *, interior: bool) -> Floats | None:
         """Deviations that bring a column to a small limit, in its measure, with others that are not far larger."""
@@ -127,13 +184,70 @@ class Program:
         # What is found is checked by whoever uses it.
         status = self._linear.solve(ways, {Status.OPTIMAL, Status.UNBOUNDED})
         if status is Status.UNBOUNDED:
+            self._is_undecided = False
             return None
+        self._is_undecided = status is not Status.OPTIMAL
         # What no method has solved proves nothing.
-        if status is not Status.OPTIMAL:
+        if self._is_undecided:
             self._prices = np.zeros(len(self.system.relations))
             return np.zeros(len(self.system))
         self._prices = self._linear.duals
         return self._linear.values
+
+
+def limited(lo: Floats, hi: Floats, column: int, side: int, limit: float | None) -> tuple[Floats, Floats]:
+    """Bounds of which those of one column end at a limit on one side."""
+    lo, hi = lo.copy(), hi.copy()
+    if limit is not None:
+        lo[column], hi[column] = (lo[column], limit) if side > 0 else (-limit, hi[column])
+    return lo, hi
+
+
+def add_up(system: System, column: int, side: int, prices: Floats, lo: Floats, hi: Floats) -> float:
+    """How far a column can go to one side at most, as prices of the relations prove, added up in exact arithmetic.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    column, side : int
+        The column, and 1 for up or −1 for down.
+    prices : array of float
+        A price for each relation; whatever it is, it proves something.
+    lo, hi : arrays of float
+        The bounds of the columns; those that are not whole are taken to be a little wider.
+    """
+    parts = next((parts for parts in PRICED_IN if _are_whole(prices * parts, LP_COARSE * parts)), GRID)
+    whole = np.rint(prices * parts)
+    gains = _gains(system, column, side * parts, whole)
+    counting = np.array([at for at, _ in gains], dtype=np.int64)
+    is_up = np.array([gain > 0 for _, gain in gains], dtype=np.bool_)
+    ends = np.where(is_up, hi[counting], lo[counting])
+    if not np.isfinite(ends).all():
+        return np.inf
+    wider = ends + np.where(is_up, LAST_PLACES, -LAST_PLACES) * np.maximum(1.0, np.abs(ends))
+    ends = np.where(np.rint(ends) == ends, ends, wider)
+    total = sum((gain * Fraction(end) for (_, gain), end in zip(gains, ends.tolist(), strict=True)), Fraction(0))
+    return math.nextafter(float(total / parts), math.inf)
+
+
+def _are_whole(numbers: Floats, within: float) -> bool:
+    return bool(np.abs(numbers - np.rint(numbers)).max(initial=0.0) <= within)
+
+
+def _gains(system: System, column: int, own: int, prices: Floats) -> list[tuple[int, Fraction]]:
+    """What a move of each column gains at whole prices of the relations, exactly: the columns that gain, and what."""
+    coefficients, rows = system.coefficients, np.repeat(np.arange(len(prices)), np.diff(system.starts))
+    if _are_whole(coefficients, 0.0) and np.abs(prices).max(initial=0.0) < LARGEST_PRICE:
+        gain = np.zeros(len(system), dtype=np.int64)
+        np.subtract.at(gain, system.columns, (prices[rows] * coefficients).astype(np.int64))
+        gain[column] += own
+        counting = np.flatnonzero(gain)
+        return [(int(at), Fraction(int(gain[at]))) for at in counting]
+    exact = {column: Fraction(own)}
+    for at, price, part in zip(system.columns.tolist(), prices[rows].tolist(), coefficients.tolist(), strict=True):
+        exact[at] = exact.get(at, Fraction(0)) - Fraction(price) * Fraction(part)
+    return [(at, gain) for at, gain in exact.items() if gain]
 
 
 class LeastMoves:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from discreet.kernels.flows.circulation import adjacency, circulation, orient, widest
 from discreet.kernels.propagation import unpick as eliminate
@@ -229,6 +229,7 @@ class Network:
 
     def __init__(self, system: System, signs: Ints) -> None:
         self.system = system
+        self._signs = signs
         self._ends = ends_of(system, signs)
         self._around = adjacency(*self._ends, len(system.relations) + 1)
         room = np.concatenate([system.hi, -system.lo])
@@ -250,6 +251,22 @@ class Network:
         tail, head = self._ends
         lo, hi = self.system.lo, self.system.hi
         return circulation(tail, head, lo, hi, *self._around, column, side, limit, self._tolerance)
+
+    def cut(self, column: int, side: int, limit: float) -> Floats:
+        """A price for each relation that shows why a column goes no further: of those behind a least cut."""
+        tail, head = self._ends
+        moved = self.solution(column, side, limit)
+        onward, back = moved < self.system.hi, moved > self.system.lo
+        onward[column] = back[column] = False
+        size = len(self.system.relations) + 1
+        starts, ends = np.concatenate([tail[onward], head[back]]), np.concatenate([head[onward], tail[back]])
+        graph = coo_array((np.ones(len(starts), np.int8), (starts, ends)), shape=(size, size)).tocsr()
+        begin = int((head if side > 0 else tail)[column])
+        behind = np.zeros(size)
+        behind[breadth_first_order(graph, begin, return_predecessors=False)] = 1.0
+        # The ground, which no relation is, has no price.
+        prices: Floats = (behind - behind[-1])[:-1] * self._signs
+        return prices
 
 
 def ends_of(system: System, signs: Ints) -> tuple[Ints, Ints]:

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from discreet.verification.certificate import Certificate
     from discreet.verification.verdict import Audit
 
-# What comes so near to a level, in parts of it, may have missed it by rounding.
-NEAR = 1 - 1e-5
-# How many cells that whole numbers do not certify are tried by fractions, which take long, and in tables of how many
-# suppressed cells at most.
+# How much work the least moves of cells may be that are not certified yet, in columns of linear programs; and how many
+# cells are then tried by fractions, which take long, in tables of how many suppressed cells at most.
+MOST_WORK = 20_000_000
 FEW_LEFT, FEW_CELLS = 200, 2_000
 
 
@@ -144,14 +143,18 @@ def audit(
         witness=Witnesses(([] if certificate and not secondaries else [certifier]) + ([touched] if touched else [])),
         tell=lambda part: tell("attacking", part),
     )
-    extremes, verdict = reach, verdicts(held, wanted, cells, reach.down, reach.up)
+    reach, most = _look_again(held, hidden, centre, wanted, attacker, reach)
+    verdict = verdicts(held, wanted, cells, reach.down, reach.up, most)
+    extremes = reach
     if intervals:
         outsider = Attacker(held, hidden, centre)
-        extremes = outsider.reach(wanted.down[cells], wanted.up[cells], exact=True, tell=lambda p: tell("intervals", p))
-        verdict = verdicts(held, wanted, cells, extremes.down, extremes.up)
-    elif not certificate:
-        extremes = _look_again(held, hidden, centre, wanted, attacker, reach, verdict)
-        verdict = verdicts(held, wanted, cells, extremes.down, extremes.up)
+        found = outsider.reach(wanted.down[cells], wanted.up[cells], exact=True, tell=lambda p: tell("intervals", p))
+        # What is proven of the levels holds here too.
+        down, up = (
+            np.minimum(np.maximum(*both), end)
+            for *both, end in ((found.down, reach.down, most[0]), (found.up, reach.up, most[1]))
+        )
+        extremes = replace(found, down=down, up=up)
     proof: Certificate | None = None
     certified = certifier.certified[cells]
     shown = (verdict == PROTECTED) & (held.status[cells] == PRIMARY)
@@ -159,12 +162,18 @@ def audit(
         proof = _certify(held, hidden, reach, shown, strict=strict)
         certified = certified | np.isin(cells, proof.exactly)
     left = shown & ~certified
-    if 0 < left.sum() <= FEW_LEFT and len(cells) <= FEW_CELLS and not np.isnan(held.value).any():
-        # By fewer and simpler moves, or in fractions, what whole numbers do not show may be shown all the same.
+    if left.any() and not np.isnan(held.value).any():
+        # By fewer and simpler moves, or in fractions, what large moves do not show is shown all the same.
         seek = (np.where(left, wanted.seek_down[cells], 0.0), np.where(left, wanted.seek_up[cells], 0.0))
-        more = _certify(held, hidden, attacker.reach_simply(*seek, reach), left, strict=strict)
-        certified = certified | np.isin(cells, more.exactly)
-        proof = None if proof is None else proof.joined(more)
+        simply = attacker.reach_simply(*seek, reach, witness=certifier, most=MOST_WORK)
+        certified = certified | (certifier.certified[cells] & shown)
+        left &= ~certified
+        if certificate or (left.sum() <= FEW_LEFT and len(cells) <= FEW_CELLS):
+            more = _certify(
+                held, hidden, simply, shown & ~np.isin(cells, [] if proof is None else proof.exactly), strict=strict
+            )
+            certified = certified | np.isin(cells, more.exactly)
+            proof = None if proof is None else proof.joined(more)
     insiders = None
     if known is not None:
         tell("insiders", 0.0)
@@ -223,29 +232,22 @@ def _unpick_known(table: Table) -> Any:
 
 
 def _look_again(
-    table: Table, hidden: Any, centre: Any, levels: Levels, attacker: Attacker, reach: Reach, verdict: Any
-) -> Reach:
-    """What can be reached without rounding to whole units, where that might change a verdict."""
+    table: Table, hidden: Any, centre: Any, levels: Levels, attacker: Attacker, reach: Reach
+) -> tuple[Reach, tuple[Any, Any]]:
+    """What can be reached at least and at most, without rounding to whole units where these do not tell."""
     import numpy as np
 
     from discreet.attack.attacker import Attacker
-    from discreet.attack.levels import PROTECTED, UNJUDGED
+    from discreet.attack.levels import NOT_SHOWN, verdicts
 
-    cells = reach.cells
-    failed = ~np.isin(verdict, [PROTECTED, UNJUDGED])
-    if not attacker.is_rounded:
-        near = (reach.down >= NEAR * levels.down[cells]) & (reach.up >= NEAR * levels.up[cells])
-        failed &= near & (reach.down + reach.up >= NEAR * levels.width[cells])
-    # What is proven not to be had without rounding either need not be looked for.
-    down, up = attacker.limit(reach)
-    failed &= (down >= NEAR * levels.down[cells]) & (up >= NEAR * levels.up[cells])
-    failed &= down + up >= NEAR * levels.width[cells]
-    if not attacker.whole or not failed.any():
-        return reach
-    again = Attacker(table, hidden, centre).reach(
-        np.where(failed, levels.seek_down[cells], 0.0), np.where(failed, levels.seek_up[cells], 0.0)
-    )
-    return replace(reach, down=np.maximum(reach.down, again.down), up=np.maximum(reach.up, again.up))
+    cells, most = reach.cells, attacker.limit(reach)
+    left = verdicts(table, levels, cells, reach.down, reach.up, most) == NOT_SHOWN
+    if not attacker.whole or not left.any():
+        return reach, most
+    finer = Attacker(table, hidden, centre)
+    again = finer.reach(np.where(left, levels.seek_down[cells], 0.0), np.where(left, levels.seek_up[cells], 0.0))
+    down, up = (np.minimum(*both) for both in zip(most, finer.limit(again), strict=True))
+    return replace(reach, down=np.maximum(reach.down, again.down), up=np.maximum(reach.up, again.up)), (down, up)
 
 
 def _certify(table: Table, hidden: Any, reach: Reach, shown: Any, *, strict: bool) -> Certificate:

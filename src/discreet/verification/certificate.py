@@ -44,6 +44,9 @@ DENOMINATORS = (*range(1, 65), 2520)
 NEARLY_WHOLE = 1e-4
 # Whole numbers up to here are exact as doubles, and a decimal of so many digits is the only one its double stands for.
 LARGEST_WHOLE, LARGEST_DECIMAL = 2.0**50, 1e15
+# Parts of a unit in which it is counted how far cells go: vertices mostly lie at one. So many of the largest whole
+# number are one of 64 bits.
+FINE = 2520
 # More than the rounding of a product of two doubles.
 LAST_PLACES = 2.0**-50
 # By what part a move has to be shortened at most to be within bounds: one that leaves them by more is wrong. Of moves
@@ -356,7 +359,7 @@ class Certifier:
         self._levels = levels
         self._judged = levels.judged & hidden
         self._scale: float | None = None
-        # How far each cell is proven to go, in whole units of 1/scale.
+        # How far each cell is proven to go, in whole parts of units of 1/scale.
         self._down, self._up = np.zeros(len(table)), np.zeros(len(table))
 
     def show(self, starts: Ints, cells: Ints, deviations: Floats, scale: float) -> None:
@@ -388,6 +391,13 @@ class Certifier:
             raise PromiseNotKept(f"{source}: the attacker's moves do not stand their check, so they are refused")
         self._learn(starts, cells, amounts, 1, fits & is_whole)
 
+    def is_open(self, cell: int, side: int) -> bool:
+        """Whether a cell was not shown yet to go as far to a side as is asked; see `Certifying`."""
+        if self._scale is None:
+            return True
+        far, aim = (self._up, self._aim_up) if side > 0 else (self._down, self._aim_down)
+        return bool(far[cell] < aim[cell])
+
     def _prepare(self, scale: float) -> None:
         self._scale = scale
         table, levels = self._additions.table, self._levels
@@ -397,7 +407,7 @@ class Certifier:
         stretched = 0.0 if levels.strict else STRETCHED
         self._room_down[hidden], self._room_up[hidden] = self._additions.room(scale, stretched)
         self._least_down, self._least_up, self._least_width = (
-            np.maximum(_ceil((1 + stretched) * level, scale, 0.9 * slack * scale), 0.0)
+            np.maximum(_ceil((1 + stretched) * level, scale * FINE, 0.9 * slack * scale * FINE), 0.0)
             for level, slack in (
                 (levels.down, levels.slack_down),
                 (levels.up, levels.slack_up),
@@ -405,10 +415,10 @@ class Certifier:
             )
         )
         if levels.strict:
-            # The next unit above the level; where none is asked, nothing is.
+            # The next part above the level; where none is asked, nothing is.
             asked = levels.down + levels.up > 0
             self._least_down, self._least_up = (
-                np.where(asked, _ceil(level, scale, 0.0 * level) + _in_units(level, scale)[1], 0.0)
+                np.where(asked, _ceil(level, scale * FINE, 0.0 * level) + _in_units(level, scale * FINE)[1], 0.0)
                 for level in (levels.down, levels.up)
             )
         wide = self._least_width > self._least_down + self._least_up
@@ -422,8 +432,8 @@ class Certifier:
         beyond = (amounts > self._room_up[cells] * denominator) | (-amounts > self._room_down[cells] * denominator)
         fits[owner[beyond]] = False
         kept = fits[owner]
-        np.maximum.at(self._up, cells[kept], amounts[kept] // denominator)
-        np.maximum.at(self._down, cells[kept], -amounts[kept] // denominator)
+        np.maximum.at(self._up, cells[kept], amounts[kept] * FINE // denominator)
+        np.maximum.at(self._down, cells[kept], -amounts[kept] * FINE // denominator)
 
     @property
     def certified(self) -> Bools:

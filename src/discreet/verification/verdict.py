@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.attack.levels import EXPOSED, NARROW, PROTECTED, PUBLISHED, UNJUDGED
+from discreet.attack.levels import EXPOSED, NARROW, NOT_SHOWN, PROTECTED, PUBLISHED, UNJUDGED
 from discreet.data.checks import itemize
 from discreet.data.dataset import as_frame
 from discreet.tabular.table import PRIMARY, SECONDARY, STATUSES, Table
@@ -36,8 +36,8 @@ class Audit:
     required_lower, required_upper, required_width
         What each must reach; nan where it is not judged.
     verdict
-        For each "protected", "exposed" (its value is known exactly), "too narrow", "published", or nothing if it was
-        not judged.
+        For each "protected", "exposed" (its value is known exactly), "too narrow", "not shown" (to be any of these),
+        "published", or nothing if it was not judged.
     exact
         Whether the intervals are the attacker's exact ones.
     eliminated
@@ -76,8 +76,8 @@ class Audit:
 
     @property
     def failed(self) -> Ints:
-        """The cells that are not protected as they should be."""
-        return self.cells[np.isin(self.verdict, [PUBLISHED, EXPOSED, NARROW])]
+        """The cells that are not protected as they should be, or not shown to be."""
+        return self.cells[np.isin(self.verdict, [PUBLISHED, EXPOSED, NARROW, NOT_SHOWN])]
 
     @property
     def passed(self) -> bool:
@@ -131,6 +131,7 @@ class Audit:
             "protected": verdicts[PROTECTED],
             "too_narrow": verdicts[NARROW],
             "exposed": verdicts[EXPOSED],
+            "not_shown": verdicts[NOT_SHOWN],
             "published": verdicts[PUBLISHED],
             "eliminated": len(self.eliminated),
             "insiders": None if self.insiders is None else len(self.insiders),
@@ -161,8 +162,10 @@ class Audit:
         if len(failed):
             words = [f"{said[key]:,} {text}" for key, text in _FAULTS.items() if said[key]]
             names = itemize([table.name(int(cell)) for cell in failed])
+            # Of what is not shown nobody can say that it is known.
+            verdict = "NOT SHOWN TO BE PROTECTED" if said["not_shown"] == len(failed) else "NOT PROTECTED"
             lines += entry(
-                "Verdict", f"NOT PROTECTED: {len(failed):,} of {said['judged']:,} cells ({', '.join(words)}): {names}"
+                "Verdict", f"{verdict}: {len(failed):,} of {said['judged']:,} cells ({', '.join(words)}): {names}"
             )
         else:
             lines += entry("Verdict", self._describe_protected(said["judged"]))
@@ -225,7 +228,12 @@ class Audit:
         return f"Audit of {len(self.cells):,} cells: {verdict}"
 
 
-_FAULTS = {"published": "published", "exposed": "known exactly", "too_narrow": "known too closely"}
+_FAULTS = {
+    "published": "published",
+    "exposed": "known exactly",
+    "too_narrow": "known too closely",
+    "not_shown": "not shown",
+}
 
 
 def _count(number: int, one: str, several: str) -> str:
