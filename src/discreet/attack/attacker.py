@@ -14,13 +14,14 @@ from typing import Protocol
 import numpy as np
 
 from discreet.attack.grid import grid_of, list_boxes
+from discreet.attack.integers import WholeMoves, move_in_batches, move_wholly
 from discreet.attack.levels import slack_of
 from discreet.attack.program import LeastMoves, Program, Tell, add_up, limited, move_singly, move_together
 from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, Network, System, networks, system_of, to_units
 from discreet.kernels.boxes import Cells, furthest_boxes
 from discreet.kernels.propagation import propagate, unpick
-from discreet.solvers.tolerances import LEVEL
+from discreet.solvers.tolerances import LEVEL, WHOLE
 from discreet.tabular.table import Table
 
 # Rounds in which the bounds of single relations are passed on, and partners that are tried for the boxes of a cell.
@@ -118,7 +119,9 @@ class Attacker:
             full.starts, full.columns, full.coefficients, full.by_starts, full.by_rows, lo, hi, PROPAGATIONS
         )
         self._limits = least, most
-        parts = _parts(lo, hi, least, most) if whole else None
+        # Of counts everybody knows that they are whole: bounds between whole numbers are none.
+        self.integral = whole and table.integral and not (self.centre % 1).any()
+        parts = (1 if self.integral else _parts(lo, hi, least, most)) if whole else None
         self.whole, self.is_rounded = parts is not None, False
         self._bounds = lo, hi
         if parts is not None:
@@ -128,8 +131,11 @@ class Attacker:
             least, most = least * parts, most * parts
             self._limits = least, most
             lo, hi = np.ceil(finer[0]), np.floor(finer[1])
-            self.is_rounded = bool((lo != finer[0]).any() or (hi != finer[1]).any())
+            self.is_rounded = not self.integral and bool((lo != finer[0]).any() or (hi != finer[1]).any())
             least, most = np.maximum(least, lo), np.minimum(most, hi)
+            if self.integral:
+                least, most = np.ceil(least - WHOLE), np.floor(most + WHOLE)
+                self._bounds, self._limits = (lo, hi), (least, most)
         self.lo, self.hi, self.least, self.most = lo, hi, least, most
         self.free = (self.most > 0) | (self.least < 0)
         self._full = full
@@ -180,7 +186,8 @@ class Attacker:
         sizes = np.abs(self.centre[self.cells]) * self.scale
         show = None if witness is None else partial(self._show, witness)
         slack = (self._slack(np.minimum(sizes, capped), capped) for capped in (capped_down, capped_up))
-        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, *slack, keep=keep, whole=self.whole, show=show)
+        kind = {"whole": self.whole, "integral": self.integral}
+        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, *slack, keep=keep, show=show, **kind)
         final = ~self.free
         columns = np.flatnonzero(self.free)
         if len(columns):
@@ -252,7 +259,8 @@ class Attacker:
         far_up = self._within(to_units(up, self.scale), reached.proofs.up)
         nothing = np.zeros(len(self.cells))
         show = None if witness is None else partial(self._show, witness)
-        proofs = Proofs(self.lo, self.hi, far_down, far_up, nothing, nothing, keep=True, whole=self.whole, show=show)
+        kind = {"whole": self.whole, "integral": self.integral}
+        proofs = Proofs(self.lo, self.hi, far_down, far_up, nothing, nothing, keep=True, show=show, **kind)
         columns = np.flatnonzero(self.free)
         _, component = self.system.components
         work = 0
@@ -331,12 +339,18 @@ class Attacker:
             if not (proofs.open_up[mine] | proofs.open_down[mine]).any():
                 done += len(group)
                 continue
-            program = Program(self.system.part(inside), vertices=proofs.solutions is not None)
-            if len(mine) > FEW_COLUMNS:
+            part = self.system.part(inside)
+            wholly = WholeMoves(part) if self.integral else None
+            if wholly is not None and not exact:
+                move_in_batches(wholly, mine, (self.least[mine], self.most[mine]), proofs)
+            program = Program(part, vertices=proofs.solutions is not None)
+            if len(mine) > FEW_COLUMNS and wholly is None:
                 move_together(program, mine, (self.least[mine], self.most[mine]), proofs, exact=exact)
-            part = _share(tell, done / every, len(group) / every)
+            share = _share(tell, done / every, len(group) / every)
             bounds = self._bounds[0][mine], self._bounds[1][mine]
-            move_singly(program, mine, proofs, levels, bounds, exact=exact, tell=part)
+            move_singly(program, mine, proofs, levels, bounds, exact=exact, tell=share)
+            if wholly is not None:
+                move_wholly(wholly, mine, proofs, exact=exact, tell=share)
             done += len(group)
 
     def _boxes(self, columns: Ints, proofs: Proofs) -> None:

@@ -405,5 +405,8 @@ def move_singly(
                         proofs.learn(mine, found, program.missed(found))
             if found is None:
                 reached[column] = np.inf
+            elif exact and proofs.integral:
+                # What is looked for beyond by whole numbers ends here.
+                most[column] = side * found[at]
             elif limit is not None and reached[column] < enough[column]:
                 most[column] = program.most(at, side, limit, *bounds)

@@ -16,6 +16,8 @@ LARGEST = 60
 UNSEEN = 1e-7
 # How many times that a deviation must be to be one.
 CLEAR = 1e3
+# A coordinate of a solution in whole numbers is off by no more than a solver's tolerance.
+NEARLY_WHOLE = 1e-6
 # Listens to solutions as they are found: where each begins, the columns that move, and how far.
 Show = Callable[[Ints, Ints, Floats], None]
 
@@ -45,6 +47,8 @@ class Proofs:
         Whether to keep the solutions themselves, for a certificate.
     whole : bool
         Whether to stretch a solution by whole numbers only, so that its coordinates stay whole or simple fractions.
+    integral : bool
+        Whether only solutions in whole numbers prove anything.
     show : callable, optional
         Is shown every solution that brings a column further.
     """
@@ -60,9 +64,10 @@ class Proofs:
         *,
         keep: bool = False,
         whole: bool = False,
+        integral: bool = False,
         show: Show | None = None,
     ) -> None:
-        self.show = show
+        self.show, self.integral = show, integral
         self.lo, self.hi, self.whole = lo, hi, whole
         self.wanted_down, self.wanted_up = down, up
         self.enough_down, self.enough_up = down - slack_down, up - slack_up
@@ -98,11 +103,18 @@ class Proofs:
             return
         moved = np.abs(deviations) > MOVED * size
         columns, deviations = columns[moved], deviations[moved]
+        if self.integral:
+            deviations = _primitive(deviations)
+            if not len(deviations):
+                return
+            # Whole numbers miss a relation by a whole number, and these by less than half.
+            missed = 0.0
         for direction in (deviations, -deviations):
             room = np.where(direction > 0, self.hi[columns], self.lo[columns])
             longest = float((room / direction).min())
             if self.whole and 0 < longest < np.inf:
                 longest = _simple(longest, float(np.abs(direction).max()))
+                longest = np.floor(longest) if self.integral else longest
             if longest == np.inf:
                 enough = max(1.0, self._farthest(columns)) / float(np.abs(direction).min())
                 longest = float(np.ceil(enough)) if self.whole else enough
@@ -130,6 +142,15 @@ class Proofs:
             self.solutions.append(Solution(columns, deviations))
         self.up[columns[up]] = deviations[up]
         self.down[columns[down]] = -deviations[down]
+
+
+def _primitive(direction: Floats) -> Floats:
+    """The shortest whole numbers in the direction of some; none if their denominators are large."""
+    for times in range(1, LARGEST + 1):
+        near = np.rint(direction * times)
+        if (np.abs(direction * times - near) <= NEARLY_WHOLE / np.sqrt(len(direction))).all() and near.all():
+            return near / float(np.gcd.reduce(near.astype(np.int64)))
+    return direction[:0]
 
 
 def _simple(stretch: float, size: float) -> float:

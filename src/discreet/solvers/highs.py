@@ -32,6 +32,7 @@ COMMON_OPTIONS: dict[str, Option] = {
 }
 # What a basis says of a column or a row, as HiGHS numbers it.
 AT_LOWER, BASIC = int(highspy.HighsBasisStatus.kLower), int(highspy.HighsBasisStatus.kBasic)
+FEASIBLE = int(highspy.SolutionStatus.kSolutionStatusFeasible)
 _BASIS_STATUS = [highspy.HighsBasisStatus(value) for value in range(5)]
 
 
@@ -204,6 +205,16 @@ class LinearProgram:
         """No solution costs less; what the solver has proven so far if the columns have whole values."""
         info = self._highs.getInfo()
         return float(info.mip_dual_bound if self._highs.getLp().integrality_ else info.objective_function_value)
+
+    @property
+    def has_solution(self) -> bool:
+        """Whether there is a solution that obeys all bounds, be it the best or not."""
+        return bool(self._highs.getInfo().primal_solution_status == FEASIBLE)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of the search tree in the last run, if the columns have whole values."""
+        return max(0, int(self._highs.getInfo().mip_node_count))
 
     @property
     def iterations(self) -> int:

@@ -353,8 +353,8 @@ def _fit(
     lpl = np.where(short, room, lpl)
     if moved.any():
         notes.append(
-            f"everybody knows that {int(moved.sum()):,} unsafe counts cannot be lower by their level; what is missing is "
-            "added to the level above"
+            f"everybody knows that {int(moved.sum()):,} unsafe counts cannot be lower by their level; what is missing "
+            "is added to the level above"
         )
     elif short.any():
         # Nothing is below zero, and everybody knows it.

@@ -147,7 +147,7 @@ def audit(
     verdict = verdicts(held, wanted, cells, reach.down, reach.up, most)
     extremes = reach
     if intervals:
-        outsider = Attacker(held, hidden, centre)
+        outsider = Attacker(held, hidden, centre, whole=attacker.integral)
         found = outsider.reach(wanted.down[cells], wanted.up[cells], exact=True, tell=lambda p: tell("intervals", p))
         # What is proven of the levels holds here too.
         down, up = (
@@ -242,7 +242,7 @@ def _look_again(
 
     cells, most = reach.cells, attacker.limit(reach)
     left = verdicts(table, levels, cells, reach.down, reach.up, most) == NOT_SHOWN
-    if not attacker.whole or not left.any():
+    if not attacker.whole or attacker.integral or not left.any():
         return reach, most
     finer = Attacker(table, hidden, centre)
     again = finer.reach(np.where(left, levels.seek_down[cells], 0.0), np.where(left, levels.seek_up[cells], 0.0))
