@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import discreet
-from campaign import attackers, files, frames, names, states, tables
+from campaign import attackers, counts, files, frames, names, states, tables
 from campaign.__main__ import BATCHES, trial_of
 from campaign.found import Found
 from campaign.ledger import Entry, Ledger
+from discreet.tabular import counts as known_counts
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,7 @@ from campaign.ledger import Entry, Ledger
         ("frames", range(20)),
         # One kept an interior point method going round for ever; in another a level lay between two units.
         ("tables", [*range(4), 878, 1671]),
+        ("counts", range(12)),
         ("files", range(20)),
         ("states", range(6)),
         ("names", range(18)),
@@ -44,7 +46,7 @@ def test_faults_from_outside_break_nothing(seed: int, tmp_path: Path) -> None:
 
 
 def test_every_trial_is_known() -> None:
-    assert {module.__name__.split(".")[-1] for module in (frames, tables, files, states, names)} <= set(BATCHES)
+    assert {module.__name__.split(".")[-1] for module in (frames, tables, counts, files, states, names)} <= set(BATCHES)
 
 
 def test_a_release_that_breaks_its_promise_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +59,7 @@ def test_a_release_that_breaks_its_promise_is_noticed(tmp_path: Path, monkeypatc
 
 
 def test_a_pattern_without_secondary_cells_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = tables._read_public
+    read = tables.read_public
 
     def careless(path: Path, axes: Any) -> Any:
         # All totals are published after all.
@@ -65,13 +67,26 @@ def test_a_pattern_without_secondary_cells_is_noticed(tmp_path: Path, monkeypatc
         held = read(path, axes)
         return {cell: 1.0 if number is None and shown & set(cell) else number for cell, number in held.items()}
 
-    monkeypatch.setattr(tables, "_read_public", careless)
+    monkeypatch.setattr(tables, "read_public", careless)
     found = Found()
     for seed in range(6):
         folder = tmp_path / str(seed)
         folder.mkdir()
         found.add(tables.run(seed, folder))
     assert tables.PUBLISHED in {promise for promise, _ in found.broken}
+
+
+def test_a_table_whose_rows_tell_that_somebody_is_there_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if nobody knew that a combination which has a row is not empty.
+    monkeypatch.setattr(known_counts, "_know", lambda table, kind, _lower: table.but(counts=kind))
+    found = Found()
+    for seed in range(40):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found.add(counts.run(seed, folder))
+    assert counts.NARROWED in {promise for promise, _ in found.broken}
 
 
 def test_counts_add_up_and_nothing_counts_twice(tmp_path: Path) -> None:

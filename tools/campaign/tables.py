@@ -7,7 +7,7 @@ They build the relations anew from codes. What can be worked out by whom is in `
 from __future__ import annotations
 
 import csv
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -51,6 +51,15 @@ class Axis:
         """The codes without a code below them."""
         return [code for code in self.above if code not in set(self.above.values())]
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether there is nothing but codes under a total."""
+        return set(self.above.values()) == {"Total"}
+
+    def only(self, leaves: Collection[str]) -> Axis:
+        """The dimension with some of its codes alone."""
+        return Axis(self.name, {code: parent for code, parent in self.above.items() if code in leaves})
+
     def line_up(self, code: str) -> list[str]:
         """A code and all codes above it."""
         up = [code]
@@ -79,7 +88,7 @@ def run(seed: int, folder: Path) -> Found:
     """Publish one random table and attack it."""
     rng = np.random.default_rng([seed, 2])
     found = Found()
-    axes = [_draw_axis(rng, name, int(rng.integers(2, 5))) for name in "ABC"[: int(rng.choice([2, 2, 3]))]]
+    axes = [draw_axis(rng, name, int(rng.integers(2, 5))) for name in "ABC"[: int(rng.choice([2, 2, 3]))]]
     rule = RULES[int(rng.integers(len(RULES)))]
     contributions = _draw_contributions(rng, axes)
     _write_microdata(folder, axes, contributions)
@@ -92,11 +101,11 @@ def run(seed: int, folder: Path) -> Found:
     except discreet.DiscreetError:
         found.hold(REFUSED, not (folder / "public.csv").exists(), "refused, and a file is left behind")
         return found
-    _attack(found, axes, _read_public(folder / "public.csv", axes), contributions, rule)
+    _attack(found, axes, read_public(folder / "public.csv", axes), contributions, rule)
     return found
 
 
-def _draw_axis(rng: np.random.Generator, name: str, leaves: int) -> Axis:
+def draw_axis(rng: np.random.Generator, name: str, leaves: int) -> Axis:
     """A dimension, flat or with one level of sums over some of its codes."""
     codes = [f"{name.lower()}{at}" for at in range(leaves)]
     above = dict.fromkeys(codes, "Total")
@@ -129,9 +138,12 @@ def _write_microdata(folder: Path, axes: list[Axis], contributions: list[Contrib
 
 def _by(folder: Path, axis: Axis) -> str:
     """What to break down by; a hierarchy goes into a file of its own, level by level with leading signs."""
+    return axis.name if axis.is_flat else f"{axis.name}@{hierarchy_file(folder, axis)}"
+
+
+def hierarchy_file(folder: Path, axis: Axis) -> Path:
+    """A file of the codes of a dimension, level by level with leading signs."""
     parts = axis.below()
-    if list(parts) == ["Total"]:
-        return axis.name
     path = folder / f"{axis.name}.hrc"
     lines: list[str] = []
 
@@ -143,20 +155,25 @@ def _by(folder: Path, axis: Axis) -> str:
     for top in parts["Total"]:
         write(top, 0)
     path.write_text("\n".join(lines) + "\n")
-    return f"{axis.name}@{path}"
+    return path
+
+
+def list_sums(axes: list[Axis], cell: Cell) -> Iterator[Cell]:
+    """A cell and all that it is part of."""
+    return product(*(axis.line_up(code) for axis, code in zip(axes, cell, strict=True)))
 
 
 def _bring(axes: list[Axis], contributions: list[Contribution]) -> dict[Cell, dict[Hashable, float]]:
     """Who contributes to each cell of the table, and how much."""
     brought: dict[Cell, dict[Hashable, float]] = {}
     for one in contributions:
-        for sums in product(*(axis.line_up(code) for axis, code in zip(axes, one.cell, strict=True))):
+        for sums in list_sums(axes, one.cell):
             mine = brought.setdefault(sums, {})
             mine[one.who] = round(mine.get(one.who, 0.0) + one.amount, 2)
     return brought
 
 
-def _read_public(path: Path, axes: list[Axis]) -> dict[Cell, float | None]:
+def read_public(path: Path, axes: list[Axis]) -> dict[Cell, float | None]:
     """The published cells; None where a cell is suppressed."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

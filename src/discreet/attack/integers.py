@@ -18,7 +18,6 @@ from discreet.attack.program import Tell
 from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, System
 from discreet.solvers.highs import LinearProgram, Matrix, Status
-from discreet.solvers.tolerances import WHOLE
 
 # Sides of cells that are moved at once: more at a time are mostly parts; and how often one is tried so.
 BATCH, TRIES = 60, 3
@@ -121,8 +120,8 @@ class WholeMoves:
         # Any will do, the sparser the better.
         self._single.set(mip_max_improving_sols=1)
         ends = max(amount, 0.0), max(-amount, 0.0)
-        status = self._run(column, ends, ends)
-        return self._found, status is Status.INFEASIBLE
+        found, status = self._run(column, ends, ends)
+        return found, status is Status.INFEASIBLE
 
     def furthest(self, column: int, side: int, limit: float) -> tuple[Floats | None, bool]:
         """Whole deviations that bring a column as far as can be, up to a limit; and whether that is proven."""
@@ -131,11 +130,11 @@ class WholeMoves:
         cost = np.zeros(2 * n)
         cost[column if side > 0 else n + column] = -1.0
         self._single.change_costs(cost)
-        status = self._run(column, (0.0, 0.0), (limit, 0.0) if side > 0 else (0.0, limit))
+        found, status = self._run(column, (0.0, 0.0), (limit, 0.0) if side > 0 else (0.0, limit))
         self._single.change_costs(np.ones(2 * n))
-        return self._found, status is Status.OPTIMAL
+        return found, status is Status.OPTIMAL
 
-    def _run(self, column: int, lower: tuple[float, float], upper: tuple[float, float]) -> Status:
+    def _run(self, column: int, lower: tuple[float, float], upper: tuple[float, float]) -> tuple[Floats | None, Status]:
         n = len(self.system)
         places, room = (column, n + column), (float(self.system.hi[column]), -float(self.system.lo[column]))
         for place, low, high in zip(places, lower, upper, strict=True):
@@ -143,9 +142,11 @@ class WholeMoves:
         self._single.restart()
         status = self._single.run()
         self.nodes += 1 + self._single.nodes
+        # Any change makes the solver forget it.
+        found = self._found
         for place, far in zip(places, room, strict=True):
             self._single.change_bound(place, 0.0, far)
-        return status
+        return found, status
 
     @property
     def _found(self) -> Floats | None:
@@ -245,7 +246,7 @@ def move_wholly(program: WholeMoves, mine: Ints, proofs: Proofs, *, exact: bool,
     for at, column in enumerate(mine.tolist()):
         tell(at / len(mine))
         for side, reached, wanted, enough, most in ways:
-            limit = min(float(wanted[column]), float(np.floor(most[column] + WHOLE)))
+            limit = min(float(wanted[column]), float(np.floor(most[column] + PART)))
             if reached[column] >= min(enough[column], limit) or program.nodes > ALL_NODES:
                 continue
             is_less = exact
@@ -257,5 +258,5 @@ def move_wholly(program: WholeMoves, mine: Ints, proofs: Proofs, *, exact: bool,
                 found, is_proven = program.furthest(at, side, limit)
                 if found is not None:
                     proofs.learn(mine, found)
-                if is_proven:
-                    most[column] = reached[column]
+                    if is_proven:
+                        most[column] = reached[column]

@@ -368,7 +368,7 @@ def _fit(
 
 def _tell_zeros(table: Table) -> list[str]:
     """What the rule on zeros cannot judge: combinations of codes without a cell, which everybody takes for empty."""
-    is_completed = table.counts is not None and (table.lower < table.value).any()
+    is_completed = table.counts is not None and not (table.lower[table.value > 0] > 0).all()
     if not table.dimensions or is_completed or len(table.parts) > 1 or len(table) == table.places.span:
         return []
     return [
