@@ -156,7 +156,7 @@ def _per_attribute(parts: Mapping[str, float], most: int = 3) -> str:
 
 _TABLE_FILES = {
     "release": "publishable",
-    "record": "publishable: promise, method",
+    "record": "publishable: promise, digest",
     "evidence": "internal: keep it, do not publish",
     "internal": "internal: holds every value",
     "certificate": "internal: the proof of protection",
