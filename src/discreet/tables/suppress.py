@@ -39,6 +39,7 @@ def suppress(
     no_rules: bool = False,
     previous_release: Any = None,
     growth: float = 0.0,
+    secret: str | Path | None = None,
     certificate: bool = False,
     params: Mapping[str, Any] | None = None,
     meta: str | Path | None = None,
@@ -99,6 +100,10 @@ def suppress(
         nothing.
     growth : float
         For earlier releases of another period: by how many percent everybody knows values to have changed since.
+    secret : path, optional
+        A file of your own (mode 0600) whose content keys the seed and the breaking of ties, so that only who has it can
+        repeat the choice of cells; without it, whoever knows the method and the rules can. It is made if it is not
+        there. Use the same one for all releases of a table.
     certificate : bool
         Keep a certificate of the protection.
     params : mapping, optional
@@ -117,6 +122,7 @@ def suppress(
     """
     from discreet.running import SearchOptions
     from discreet.tables.suppression.protection import Request, suppress_cells
+    from discreet.tables.suppression.secret import open_secret
 
     search = sort_keywords(suppress, keywords, SearchKeywords)[0]
     said = load_options(search.pop("config", None), CONFIGURED, "suppress")
@@ -138,6 +144,7 @@ def suppress(
         growth=growth or said.get("growth", 0.0),
         certificate=certificate,
         meta=meta,
+        secret=None if secret is None else open_secret(secret),
     )
     checkpoint = search.pop("checkpoint", None)
     chosen = said | {name: value for name, value in search.items() if value is not None}

@@ -233,6 +233,7 @@ def write_command(account: Mapping[str, Any]) -> str:
         said = asked.get(name, ())
         for file in [said] if isinstance(said, str) else said:
             words += [f"--{name.replace('_', '-')}", file]
+    words += ["--secret", "SECRET"] if "secret" in account["parameters"] else []
     words += ["-o", (account.get("output") or {}).get("file") or "OUTPUT.csv"]
     return " ".join(shlex.quote(word) for word in words)
 
