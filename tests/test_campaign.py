@@ -130,11 +130,12 @@ def test_the_tables_that_fit_are_all_that_fit() -> None:
     """Against every table of small numbers."""
     counts = np.array([[1, 4, 3], [5, 2, 0], [3, 6, 7]])
     names = [("a0", "b0"), ("a0", "b1"), ("a1", "b0"), ("a1", "b1"), ("a1", "Total")]
+    rows = {"a0": [0], "a1": [1], "a2": [2], "Total": [0, 1, 2]}
+    columns = {name.replace("a", "b") if name != "Total" else name: places for name, places in rows.items()}
     public: dict[tuple[str, str], int | None] = {
-        (a, b): int(counts[own][:, other].sum())
-        for a, own in {"a0": [0], "a1": [1], "a2": [2], "Total": [0, 1, 2]}.items()
-        for b, other in {"b0": [0], "b1": [1], "b2": [2], "Total": [0, 1, 2]}.items()
-        for own, other in [(np.array(own), np.array(other))]
+        (a, b): int(counts[np.ix_(own, other)].sum())
+        for a, own in rows.items()
+        for b, other in columns.items()
         if (a, b) != ("a1", "b2")
     } | dict.fromkeys(names, None)
     least = 0 if minimality._zeros_have_rows() else 1
