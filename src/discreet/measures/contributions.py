@@ -101,8 +101,7 @@ def contributions_of(attribute: Attribute, axis: Axis, after: Values, labels: La
         The group of each record.
     """
     known = ~np.isnan(attribute.values)
-    groups = np.unique(labels[known], return_inverse=True)[1].ravel()
-    x, y = attribute.values[known], after[known]
+    groups, x, y = labels[known], attribute.values[known], after[known]
     parts: dict[str, Values] = {}
     densest = 0.0
     if attribute.fine is not None:
@@ -128,12 +127,13 @@ def contributions_of(attribute: Attribute, axis: Axis, after: Values, labels: La
         parts = {"lost": (deviation - kept) ** 2, "spread": deviation**2}
         if axis.positions is None:
             parts["variance"] = deviation**2 - kept**2
-            # Of means only rounding is left.
-            if attribute.aggregate != "mean" or np.isnan(y).any():
+            # Of plain means only rounding is left.
+            if attribute.aggregate != "mean" or attribute.sampling is not None or np.isnan(y).any():
                 parts |= {"mean": kept - deviation, "total": np.abs(x)}
             centre = 0.0 if attribute.kind == "date" else float(axis.center[0])
             sizes = np.bincount(groups)
-            densest = float((sizes * (np.bincount(groups, kept) / sizes + centre) ** 2).max(initial=0.0))
+            means = np.bincount(groups, kept) / np.maximum(sizes, 1)
+            densest = float((sizes * (means + centre) ** 2).max(initial=0.0))
     sums, largest = {}, {}
     for name, values in parts.items():
         brought = np.bincount(groups, values)
