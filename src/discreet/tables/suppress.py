@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import SearchKeywords, sort_keywords, takes
+from discreet.columns import SearchKeywords, SecretKeywords, SuppressionKeywords, sort_keywords, takes
 from discreet.configuration import load_options
 from discreet.listening import shows_progress
 
@@ -21,7 +21,7 @@ CONFIGURED = (
 
 
 @shows_progress
-@takes(SearchKeywords)
+@takes(SearchKeywords, SecretKeywords)
 def suppress(
     table: Any,
     *,
@@ -39,12 +39,11 @@ def suppress(
     no_rules: bool = False,
     previous_release: Any = None,
     growth: float = 0.0,
-    secret: str | Path | None = None,
     certificate: bool = False,
     params: Mapping[str, Any] | None = None,
     meta: str | Path | None = None,
     progress: Callable[[str, float], None] | None = None,
-    **keywords: Unpack[SearchKeywords],
+    **keywords: Unpack[SuppressionKeywords],
 ) -> SuppressedTable:
     """Choose further cells to suppress, at the least cost, so that every unsafe cell is protected.
 
@@ -100,10 +99,6 @@ def suppress(
         nothing.
     growth : float
         For earlier releases of another period: by how many percent everybody knows values to have changed since.
-    secret : path, optional
-        A file of your own (mode 0600) whose content keys the seed and the breaking of ties, so that only who has it can
-        repeat the choice of cells; without it, whoever knows the method and the rules can. It is made if it is not
-        there. Use the same one for all releases of a table.
     certificate : bool
         Keep a certificate of the protection.
     params : mapping, optional
@@ -113,7 +108,7 @@ def suppress(
     progress : callable, optional
         Listens to the stage of the work and how far along it is.
     **keywords
-        How long to search: see SearchKeywords.
+        How long to search, and by whose secret: see SearchKeywords and SecretKeywords.
 
     Returns
     -------
@@ -124,7 +119,8 @@ def suppress(
     from discreet.tables.suppression.protection import Request, suppress_cells
     from discreet.tables.suppression.secret import open_secret
 
-    search = sort_keywords(suppress, keywords, SearchKeywords)[0]
+    search, keyed = sort_keywords(suppress, keywords, SearchKeywords, SecretKeywords)
+    secret = keyed.get("secret")
     said = load_options(search.pop("config", None), CONFIGURED, "suppress")
     request = Request(
         method or said.get("method", "search"),
