@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet
-from campaign import attackers, counts, files, frames, names, states, tables
+from campaign import attackers, counts, files, frames, minimality, names, states, tables
 from campaign.__main__ import BATCHES, trial_of
 from campaign.found import Found
 from campaign.ledger import Entry, Ledger
@@ -46,7 +46,9 @@ def test_faults_from_outside_break_nothing(seed: int, tmp_path: Path) -> None:
 
 
 def test_every_trial_is_known() -> None:
-    assert {module.__name__.split(".")[-1] for module in (frames, tables, counts, files, states, names)} <= set(BATCHES)
+    folder = Path(attackers.__file__).parent
+    trials = {path.stem for path in folder.glob("[a-z]*.py") if "\ndef run(seed" in path.read_text(encoding="utf-8")}
+    assert trials == set(BATCHES)
 
 
 def test_a_release_that_breaks_its_promise_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,3 +126,54 @@ def test_what_sole_contributors_learn_is_noticed(tmp_path: Path, monkeypatch: py
     broken = {promise for promise, _ in found.broken}
     assert tables.INSIDE in broken
     assert tables.ATTACKED not in broken
+
+
+def test_who_knows_the_method_is_listed_what_fits(tmp_path: Path) -> None:
+    found = Found()
+    for seed in (3, 4, 6):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found.add(minimality.run(seed, folder))
+    assert found.broken == []
+    assert found.measured[minimality.UNSAFE] > 0
+    # Whoever can repeat the choice is never wrong: the true table is among those that he keeps.
+    assert found.measured[minimality.WRONG.format("without a secret")] == 0
+    assert found.measured[minimality.NARROWED.format("without a secret")] > 0
+
+
+def test_the_tables_that_fit_are_all_that_fit() -> None:
+    """Against every table of small numbers."""
+    counts = np.array([[1, 4, 3], [5, 2, 0], [3, 6, 7]])
+    names = [("a0", "b0"), ("a0", "b1"), ("a1", "b0"), ("a1", "b1"), ("a1", "Total")]
+    rows = {"a0": [0], "a1": [1], "a2": [2], "Total": [0, 1, 2]}
+    columns = {name.replace("a", "b") if name != "Total" else name: places for name, places in rows.items()}
+    public: dict[tuple[str, str], int | None] = {
+        (a, b): int(counts[np.ix_(own, other)].sum())
+        for a, own in rows.items()
+        for b, other in columns.items()
+        if (a, b) != ("a1", "b2")
+    } | dict.fromkeys(names, None)
+    least = 0 if minimality._zeros_have_rows() else 1
+    meant = set()
+    for one in np.ndindex(20, 20, 20, 20):
+        table = counts.copy()
+        table[:2, :2] = np.reshape(one, (2, 2))
+        lines = [(table[0].sum(), 8), (table[:, 0].sum(), 9), (table[:, 1].sum(), 12), (table.sum(), 31)]
+        if min(one) >= least and all(line == said for line, said in lines):
+            meant.add(table.tobytes())
+    found = list(minimality._fit(public, (3, 3), 1000))
+    assert {table.astype(counts.dtype).tobytes() for table in found} == meant
+    assert len(found) == len(meant) > 1
+
+
+def test_what_is_measured_is_added_up_and_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.json"
+    for first in (0, 1):
+        ledger, found = Ledger(path), Found()
+        found.hold("a promise", True)
+        found.measured["cells that are known"] += 2
+        ledger.add(Entry("minimality", first, first + 1, found))
+        ledger.write()
+    page = path.with_suffix(".md").read_text()
+    assert "| cells that are known | 4 |" in page
+    assert page.index("| a promise | 2 | 0 |") < page.index("not promised") < page.index("cells that are known")

@@ -151,6 +151,24 @@ class SearchKeywords(TypedDict, total=False):
     checkpoint: str | Path | None
 
 
+class SecretKeywords(TypedDict, total=False):
+    """By whose secret cells are chosen.
+
+    Parameters
+    ----------
+    secret : path
+        A file of your own (mode 0600) whose content keys the seed and the breaking of ties, so that only who has it can
+        repeat the choice of cells; without it, whoever knows the method and the rules can. It is made if it is not
+        there. Use the same one for all releases of a table.
+    """
+
+    secret: str | Path | None
+
+
+class SuppressionKeywords(SearchKeywords, SecretKeywords, total=False):
+    """The keywords of a suppression in a table."""
+
+
 class PromiseKeywords(TypedDict, total=False):
     """What is promised beside k-anonymity.
 

@@ -12,7 +12,7 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
-from discreet.release.acro import write_acro
+from discreet.release.acro import ACRO_VERSION, write_acro
 
 # What ACRO 1.0 loads of each output; its viewer asks for files with names, checksums, and cells of a table.
 FIELDS = {
@@ -64,6 +64,10 @@ def test_a_table_shows_its_marks_where_the_viewer_looks(tmp_path: Path) -> None:
     account = json.loads(files["evidence"].read_text())
     output = read(write_acro(files["release"], account, tmp_path / "check"))
     assert output["type"] == "table"
+    # As little of how its cells were chosen as in the record.
+    told = (tmp_path / "check" / "results.json").read_text()
+    assert "method" not in told
+    assert discreet.__version__ not in told.replace(ACRO_VERSION, "")
     marked = output["files"][0]["sdc"]["cells"]["suppressed"]
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert len(marked) == sum(line.endswith(",x") for line in lines) > 3

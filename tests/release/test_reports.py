@@ -171,13 +171,36 @@ def test_figures_are_those_of_the_evidence(tmp_path: Path) -> None:
         assert f"{figure:.2f}" not in public
     for share in measures["il_per_attribute"].values():
         assert write_percent(share) in internal
-        assert f"{share:.2g} %" in public
+        # A group brings more than a tenth of each.
+        assert f"{share:.2g} %" not in public
+    assert "brings more than 10 %" in public
     for one in measures["change"]["attributes"]:
         assert write_percent(one["variance"]["change"]) in internal
     for share in measures["risk"]["linkage"]["above"].values():
         assert write_percent(share) in internal
     assert f"{measures['ad']['ill']['records']:,}" in internal
     assert release.promise.words() in internal
+
+
+def test_figures_that_no_group_makes_up_are_public(tmp_path: Path) -> None:
+    values = np.random.default_rng(1).uniform(10.0, 90.0, (1500, 3))
+    # Of `far` a single record makes up most.
+    values[0, 2] = 1e6
+    release = discreet.protect(
+        pl.DataFrame(dict(zip(("here", "there", "far"), values.T, strict=True))),
+        k=5,
+        method="mdav",
+        quasi="all",
+        measures=["change"],
+    )
+    public, _ = both(release, tmp_path)
+    public, measures = part(public, "columns") + part(public, "loss"), release.measures
+    for name, share in measures["il_per_attribute"].items():
+        assert (f"{share:.2g} %" in public) == (name != "far")
+    assert "published of some columns only" in public
+    for one in measures["change"]["attributes"]:
+        assert (f"−{-one['variance']['change']:.2g} %" in public) == (one["name"] != "far")
+    assert "Protection took away" not in public
 
 
 def test_of_few_records_no_figure_of_the_original_is_public(tmp_path: Path) -> None:

@@ -22,7 +22,16 @@ from campaign.found import Found, Trial
 from campaign.ledger import Entry, Ledger
 
 # Each trial with the number of seeds in a batch, so that a batch takes about half a minute.
-BATCHES = {"frames": 1500, "tables": 500, "counts": 300, "files": 400, "states": 60, "names": 60, "faults": 4}
+BATCHES = {
+    "frames": 1500,
+    "tables": 500,
+    "counts": 300,
+    "files": 400,
+    "states": 60,
+    "names": 60,
+    "faults": 4,
+    "minimality": 8,
+}
 CRASHED = "nothing ends the process but itself"
 
 
@@ -42,7 +51,9 @@ def run_batch(name: str, first: int, last: int) -> Iterator[str]:
             except Exception as error:
                 # A fault of ours or of the trial itself: either is to be looked at.
                 found = Found(Counter({CRASHED: 1}), [(CRASHED, f"{type(error).__name__} in the trial")])
-        yield json.dumps({"seed": seed, "tried": dict(found.tried), "broken": found.broken})
+        yield json.dumps(
+            {"seed": seed, "tried": dict(found.tried), "broken": found.broken, "measured": dict(found.measured)}
+        )
 
 
 def start_batch(name: str, first: int, last: int) -> Found:
@@ -56,7 +67,7 @@ def start_batch(name: str, first: int, last: int) -> Found:
             continue
         said = json.loads(text)
         broken = [(promise, f"{name} {said['seed']}: {what}") for promise, what in said["broken"]]
-        found.add(Found(Counter(said["tried"]), broken))
+        found.add(Found(Counter(said["tried"]), broken, Counter(said["measured"])))
         reached = said["seed"] + 1
     found.hold(CRASHED, done.returncode == 0, f"{name} {reached}: the process ended with status {done.returncode}")
     if done.returncode != 0 and reached + 1 < last:

@@ -14,6 +14,8 @@ class Found:
 
     tried: Counter[str] = field(default_factory=Counter)
     broken: list[tuple[str, str]] = field(default_factory=list)
+    # What is not promised, and how often it was seen.
+    measured: Counter[str] = field(default_factory=Counter)
 
     def hold(self, promise: str, is_kept: bool, what: str = "") -> None:
         """Note that a promise was put to the test; `what` says how it was broken, without a value of the data."""
@@ -25,6 +27,7 @@ class Found:
         """Add the counts of another trial."""
         self.tried.update(other.tried)
         self.broken.extend(other.broken)
+        self.measured.update(other.measured)
 
 
 # A trial: a seed says all about it, and a folder of its own is where it works.

@@ -42,6 +42,13 @@ Each was mended with a test, and its seeds were tried again before they were cou
   patterns, orders, groupings and searches with categories reached the search.
 """
 
+MEASURED = """\
+## What was measured, and is not promised
+
+What those learn who [know the method](scope.md#who-knows-the-method), of tables of counts so small that all whole
+tables that fit can be listed.
+"""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -82,6 +89,10 @@ class Ledger:
         before["seeds"][1] = entry.last
         before["tried"] = dict(sorted((Counter(before["tried"]) + entry.found.tried).items()))
         before["broken"] = dict(sorted((Counter(before["broken"]) + broken).items()))
+        if entry.found.measured:
+            measured = Counter(before.get("measured", {}))
+            measured.update(entry.found.measured)
+            before["measured"] = dict(sorted(measured.items()))
 
     def write(self) -> None:
         """Write the counts, and the page."""
@@ -99,6 +110,12 @@ class Ledger:
                 counts["broken"] += one["broken"].get(promise, 0)
         lines = [INTRODUCTION, "## What was tried", "", "| promise | tried | broken |", "|---|---:|---:|"]
         lines += [f"| {name} | {counts['tried']:,} | {counts['broken']:,} |" for name, counts in sorted(tried.items())]
+        measured: Counter[str] = Counter()
+        for one in self._entries:
+            measured.update(one.get("measured", {}))
+        if measured:
+            lines += ["", MEASURED, "| measured | count |", "|---|---:|"]
+            lines += [f"| {name} | {count:,} |" for name, count in sorted(measured.items())]
         lines += ["", FOUND, "## Seeds", "", "| trial | seeds | the same again, in `tools` |", "|---|---|---|"]
         for one in sorted(self._entries, key=lambda one: (one["trial"], one["seeds"])):
             trial, (first, last) = one["trial"], one["seeds"]

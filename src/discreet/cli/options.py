@@ -429,6 +429,7 @@ class ProtectionFlags(Options):
     no_rules: bool = False
     previous_release: list[Path] | None = None
     growth: float | None = None
+    secret: Path | None = None
 
 
 @Parameter(name="*")

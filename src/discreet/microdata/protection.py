@@ -23,6 +23,7 @@ from discreet.data.roles import RECODINGS, Declarations
 from discreet.data.rows import read_persons, read_weights
 from discreet.errors import InputError, PromiseNotKept, suggest
 from discreet.measures.choices import Choices
+from discreet.measures.contributions import contributions
 from discreet.measures.judge import Judge, show, take_own
 from discreet.measures.loss import information_loss
 from discreet.measures.pair import Pair
@@ -158,7 +159,10 @@ def release_of(
         asked = (*asked, "dld")
     weights = None if settings.sampling_weight is None else read_weights(dataset, settings.sampling_weight)
     told = [name for name in asked if name != "ad"]
+    home = {column: number for number, group in enumerate(groups) for column in group.columns}
+    grouped = [solution.partitions[home[column]].labels for column in range(len(came))]
     measures = judge(dataset, declarations, came, released, told, tell, weights) | {
+        "contributions": contributions(came, released, grouped),
         "partition_il": solution.il,
         "groups": len(sizes),
         "smallest_group": int(sizes.min()),

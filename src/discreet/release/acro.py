@@ -76,22 +76,25 @@ def _results(evidence: Mapping[str, Any], files: list[Path], command: str) -> di
     table = evidence["kind"] == "table"
     passed = evidence["verification"]["passed"]
     status = "pass" if passed else "review"
+    # As in the record, nothing here says how the cells of a table were chosen.
+    how = {} if table else {"method": evidence["search"]["method"]}
+    version = {} if table else {"version": __version__}
     output = {
         "uid": "output_0",
         "status": status,
         "type": "table" if table and files[0].suffix.lower() == ".csv" else "custom",
-        "properties": {"method": evidence["search"]["method"], "promise": evidence["promise"]},
+        "properties": {**how, "promise": evidence["promise"]},
         "files": [{"name": path.name, "sdc": _marks(path) if table else {}} for path in files],
         "outcome": {},
         "command": command,
         "summary": f"{status}; {'verified from the bytes' if passed else 'released in part, not verified'}",
         "timestamp": datetime.now().isoformat(),
-        "comments": [f"Made and verified by discreet {evidence['version']}."],
+        "comments": [" ".join(["Made and verified by discreet", *([] if table else [evidence["version"]])]) + "."],
         # What is not in order needs a reason to be released, which somebody has to give.
         "exception": "",
         "fair": {},
     }
-    tool = {"@type": "SoftwareApplication", "name": "discreet", "version": __version__}
+    tool = {"@type": "SoftwareApplication", "name": "discreet", **version}
     return {"version": ACRO_VERSION, "tool": tool, "results": {output["uid"]: output}}
 
 

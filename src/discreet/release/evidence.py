@@ -19,16 +19,15 @@ from discreet.data.files import format_of, sha256
 from discreet.data.files.parts import find_parts
 from discreet.data.files.source import Source
 from discreet.measures.measure import Measures
+from discreet.release.public_figures import PublicFigures, round_figure
 from discreet.text import as_json
 from discreet.verification.distributions import read_codes
 from discreet.verification.outside import TableVerification
 from discreet.verification.promise import Promise, Verification
 from discreet.verification.verdict import Audit
 
-EVIDENCE = "discreet/evidence/5"
-RECORD = "discreet/release/3"
-# Of fewer records the exact loss is an equation that a member of a group can solve for the values of the others.
-FEWEST_FOR_LOSS = 1_000
+EVIDENCE = "discreet/evidence/6"
+RECORD = "discreet/release/4"
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -170,20 +169,15 @@ def _plain(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if part is None else dict(part)
 
 
-def publish_loss(il: float, records: int) -> float | None:
-    """What may be published of the information loss: two significant digits, and of few records nothing."""
-    return None if records < FEWEST_FOR_LOSS else float(f"{il:.2g}")
-
-
 def record(account: Mapping[str, Any]) -> dict[str, Any]:
     """What of the evidence may be published: promise, method, version, and the loss where it gives nothing away.
 
     How often linkage finds the right record is not published: it tells an intruder how far to trust a match.
     """
     output, notes = account["output"], []
-    loss = publish_loss(account["measures"]["il"], output["records"])
-    if loss is None:
-        notes.append(f"The loss is not published: of fewer than {FEWEST_FOR_LOSS:,} records it would tell of values.")
+    told = PublicFigures.of(account["measures"], output["records"])
+    if not told.whole:
+        notes.append(f"The loss is not published: {told.why}.")
     if len(account["promise"]["groups"]) > 1:
         notes.append(
             "Nothing is promised across the groups of quasi-identifiers: whoever combines them may find the right "
@@ -195,15 +189,17 @@ def record(account: Mapping[str, Any]) -> dict[str, Any]:
         notes.append("Numbers of households are new: they follow what is released of a household, and nothing else.")
     # Whose a record is stands in no file that is published: without the original nobody can count persons again.
     persons = {"persons": "verified at writing"} if "person" in account["promise"] else {}
-    return _record(account, {} if loss is None else {"il": loss}, notes) | persons
+    measures = {"il": round_figure(account["measures"]["il"])} if told.whole else {}
+    return _record(account, measures, notes) | persons
 
 
 def table_record(account: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the evidence of a table may be published: that it is protected and how; no cost, no level, no count.
+    """What of the evidence of a table may be published: that it is protected; no cost, no level, no count.
 
+    Nor method, rule or version: whoever can repeat the choice of cells rules out the values that would give another.
     Of a partial release it says that it is one, and not which cells are not protected or how many.
     """
-    found = _record(account, {}, [])
+    found = {name: said for name, said in _record(account, {}, []).items() if name not in ("method", "version")}
     return found if found["verified"] else found | {"partial": True}
 
 

@@ -156,7 +156,7 @@ def _per_attribute(parts: Mapping[str, float], most: int = 3) -> str:
 
 _TABLE_FILES = {
     "release": "publishable",
-    "record": "publishable: promise, method",
+    "record": "publishable: promise, digest",
     "evidence": "internal: keep it, do not publish",
     "internal": "internal: holds every value",
     "certificate": "internal: the proof of protection",
@@ -184,6 +184,7 @@ def summarize_table(
     )
     steps = f"{search['steps']:,} {'step' if search['steps'] == 1 else 'steps'} in {search['seconds']:.1f} s"
     lines += entry("Method", f"{search['method']}, {steps}, ended by {search['stopped']}")
+    lines += _choice(account["parameters"].get("secret"))
     fallen = _fallen(search)
     if fallen >= STILL_FALLING:
         lines += entry("Falling", f"the cost fell by {fallen:.1f} % in the last quarter of the search: more time helps")
@@ -208,6 +209,20 @@ def summarize_table(
             what = _TABLE_FILES.get(kind, "publishable: one of the linked tables")
             lines.append(f"{'Files' if at == 0 else '':<12}{path!s:<{width}}  {what}")
     return "\n".join(lines)
+
+
+def _choice(secret: Mapping[str, Any] | None) -> list[str]:
+    """Who can repeat the choice of cells."""
+    if secret is None:
+        return entry(
+            "Choice",
+            "can be repeated by anyone who knows method, rules and version, who may rule out values by it; --secret "
+            "FILE (secret=) keys it",
+        )
+    made = "; the file was made just now: keep it, and name it for every release of this table"
+    return entry(
+        "Choice", f"keyed by the secret of fingerprint {secret['fingerprint']}{made if secret['made'] else ''}"
+    )
 
 
 def _fallen(search: Mapping[str, Any]) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discreet.columns import SearchKeywords, sort_keywords, takes
+from discreet.columns import SearchKeywords, SecretKeywords, SuppressionKeywords, sort_keywords, takes
 from discreet.configuration import load_options
 from discreet.listening import shows_progress
 
@@ -21,7 +21,7 @@ CONFIGURED = (
 
 
 @shows_progress
-@takes(SearchKeywords)
+@takes(SearchKeywords, SecretKeywords)
 def suppress(
     table: Any,
     *,
@@ -43,7 +43,7 @@ def suppress(
     params: Mapping[str, Any] | None = None,
     meta: str | Path | None = None,
     progress: Callable[[str, float], None] | None = None,
-    **keywords: Unpack[SearchKeywords],
+    **keywords: Unpack[SuppressionKeywords],
 ) -> SuppressedTable:
     """Choose further cells to suppress, at the least cost, so that every unsafe cell is protected.
 
@@ -108,7 +108,7 @@ def suppress(
     progress : callable, optional
         Listens to the stage of the work and how far along it is.
     **keywords
-        How long to search: see SearchKeywords.
+        How long to search, and by whose secret: see SearchKeywords and SecretKeywords.
 
     Returns
     -------
@@ -117,8 +117,10 @@ def suppress(
     """
     from discreet.running import SearchOptions
     from discreet.tables.suppression.protection import Request, suppress_cells
+    from discreet.tables.suppression.secret import open_secret
 
-    search = sort_keywords(suppress, keywords, SearchKeywords)[0]
+    search, keyed = sort_keywords(suppress, keywords, SearchKeywords, SecretKeywords)
+    secret = keyed.get("secret")
     said = load_options(search.pop("config", None), CONFIGURED, "suppress")
     request = Request(
         method or said.get("method", "search"),
@@ -138,6 +140,7 @@ def suppress(
         growth=growth or said.get("growth", 0.0),
         certificate=certificate,
         meta=meta,
+        secret=None if secret is None else open_secret(secret),
     )
     checkpoint = search.pop("checkpoint", None)
     chosen = said | {name: value for name, value in search.items() if value is not None}

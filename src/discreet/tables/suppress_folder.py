@@ -12,6 +12,7 @@ from discreet.executors import open_pool
 from discreet.release.atomic import make_folder
 from discreet.running import count_processors
 from discreet.tables.suppress import suppress
+from discreet.tables.suppression.secret import open_secret
 from discreet.text import silent
 
 SUFFIXES = (".parquet", ".jj", ".tab", ".csv")
@@ -78,6 +79,9 @@ def suppress_folder(
     if not tables or twice:
         why = f"several tables are called {twice[0]}" if twice else f"there are no tables ({', '.join(SUFFIXES)})"
         raise InputError(f"{source}: {why}")
+    if (secret := keywords.get("secret")) is not None:
+        # One for all, made before any worker looks for it.
+        keywords["secret"] = str(open_secret(secret).path.resolve())
     make_folder(target)
     places = [target / f"{name}{format}" for name in names]
     found = {path.name: "kept" for path, place in zip(tables, places, strict=True) if place.exists() and not force}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.data.rows import read_weights
 from discreet.errors import PromiseNotKept
+from discreet.measures.contributions import contributions_of
 from discreet.microdata.aggregate import aggregate
 from discreet.microdata.classes import Classes
 from discreet.microdata.households import HouseholdClass, HouseholdClasses
@@ -154,6 +155,7 @@ def _protect(
     columns: dict[str, pl.Series] = {name: kept.frame[name] for name in request.unchanged}
     lost: list[float] = []
     there: list[float] = []
+    brought: list[dict[str, Any]] = []
     for attribute, axis, before in zip(attributes, picture.embedding.axes, came, strict=True):
         after = attribute.round_values(aggregate(attribute, labels[attribute.name]))
         columns[attribute.name] = attribute.column(after)
@@ -161,8 +163,9 @@ def _protect(
         sse, sst = axis.sums(before[known], after[known])
         lost.append(sse)
         there.append(sst)
+        brought.append(asdict(contributions_of(replace(attribute, values=before), axis, after, labels[attribute.name])))
     sse = sum(partition.sse for partition in solution.partitions)
-    figures = {"lost": lost, "there": there, "sse": sse, "blanked": blanked}
+    figures = {"lost": lost, "there": there, "brought": brought, "sse": sse, "blanked": blanked}
     names = [name for name in request.released if name != request.household]
     return pl.DataFrame([columns[name] for name in names]), solution, figures
 

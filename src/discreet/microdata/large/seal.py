@@ -10,12 +10,15 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import PLACED, PromiseNotKept
 from discreet.evolution.checkpoint import flush_folder
 from discreet.executors import Pool
+from discreet.measures.contributions import Contributions
 from discreet.microdata.households import tell_households
 from discreet.microdata.large.look import PICTURE, Picture
 from discreet.microdata.large.request import SOURCE, Request
@@ -195,9 +198,14 @@ def _measure(request: Request, blocks: Sequence[Mapping[str, Any]]) -> dict[str,
     there = [sum(values) for values in zip(*(block["there"] for block in blocks), strict=True)]
     shares = [100.0 * one / whole if whole > 0 else 0.0 for one, whole in zip(lost, there, strict=True)]
     total = sum(there)
+    brought = [
+        reduce(add, (Contributions(**one) for one in of_blocks)).as_dict()
+        for of_blocks in zip(*(block["brought"] for block in blocks), strict=True)
+    ]
     return {
         "il": 100.0 * sum(lost) / total if total > 0 else 0.0,
         "il_per_attribute": dict(zip(request.quasi, shares, strict=True)),
+        "contributions": dict(zip(request.quasi, brought, strict=True)),
         "partition_il": 100.0 * sum(block["sse"] for block in blocks) / total if total > 0 else 0.0,
         "groups": sum(block["groups"] for block in blocks),
         "smallest_group": min(block["smallest_group"] for block in blocks),

@@ -92,7 +92,7 @@ def read_table(release: Path, *, original: Any, evidence: Path | None, sign_off:
     if record["output"].get("sha256") != sha256(release):
         raise _other_file(release)
     account = found or account_of("table", parameters={}, measures={}, given={}, notes=[]) | {
-        name: record[name] for name in ("version", "promise", "output")
+        name: record[name] for name in ("promise", "output")
     } | {"verification": {"passed": bool(record.get("verified"))}}  # fmt: skip
     review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
     absent = {} if found else {"evidence": "the evidence of the release is not at hand (--evidence)"}

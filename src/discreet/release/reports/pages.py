@@ -94,12 +94,15 @@ class Page:
         Whether it must not be published, which is said on every page.
     sections : sequence of Section
         Its parts.
+    tells_version : bool
+        Whether the page says which version of the program wrote it.
     """
 
     title: str
     subtitle: str
     internal: bool
     sections: Sequence[Section]
+    tells_version: bool = True
 
     def render(self) -> str:
         """The page as HTML."""

@@ -1,11 +1,11 @@
 """The report that goes out with the data: only what may be published, by the same rules as the record.
 
-Whatever is computed from the original is left out below 1,000 records and told to two significant digits above.
+Whatever is computed from the original is told where `PublicFigures` lets it be, and to two significant digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.data.roles import Declaration
 from discreet.recoding.coarsening import describe, is_open
-from discreet.release.evidence import FEWEST_FOR_LOSS, publish_loss
+from discreet.release.public_figures import PublicFigures, round_figure
 from discreet.release.reports import drawings
 from discreet.release.reports.distributions import shorten
 from discreet.release.reports.look import Look
@@ -41,12 +41,12 @@ POOR_COLUMN = 50.0
 
 def public_page(subject: Subject, looked: Look) -> Page:
     """The public report of a release of microdata."""
-    write = _publisher(subject.records)
+    told = PublicFigures.of(subject.measures, subject.records)
     sections = [
         Section("promise", "What is promised, and how to check it", promise_facts(subject, looked)),
-        Section("columns", "The columns", column_facts(subject, looked, write)),
-        Section("loss", "What was lost", loss_facts(subject, write)),
-        Section("uses", "What the data is good for", use_facts(subject)),
+        Section("columns", "The columns", column_facts(subject, looked, write_figure, told.columns)),
+        Section("loss", "What was lost", loss_facts(subject, told)),
+        Section("uses", "What the data is good for", use_facts(subject, told)),
         Section("distributions", "What the released columns look like", distribution_facts(subject, looked)),
         Section("classes", "How many records share their values", class_facts(subject, looked.promised)),
         Section("limits", "What this protection does not do", limit_facts(subject)),
@@ -57,20 +57,14 @@ def public_page(subject: Subject, looked: Look) -> Page:
     return Page(f"About the data in {subject.name}", subtitle, False, sections)
 
 
-def _publisher(records: int) -> Callable[[float | None], str]:
-    """How figures that are computed from the original are written in public; empty where none may be told."""
-
-    def write(figure: float | None) -> str:
-        told = None if figure is None else publish_loss(figure, records)
-        if told is None:
-            return ""
-        return (
-            "0 %"
-            if abs(told) < LEAST_TOLD
-            else (f"{told:.2g} %" if abs(told) < 100 else f"{told:.0f} %").replace("-", "−")
-        )
-
-    return write
+def write_figure(figure: float | None) -> str:
+    """A figure that may be published, as it is written; empty where there is none."""
+    if figure is None:
+        return ""
+    told = round_figure(figure)
+    return (
+        "0 %" if abs(told) < LEAST_TOLD else (f"{told:.2g} %" if abs(told) < 100 else f"{told:.0f} %").replace("-", "−")
+    )
 
 
 def promise_facts(subject: Subject, looked: Look) -> dict[str, Any]:
@@ -90,9 +84,15 @@ def promise_facts(subject: Subject, looked: Look) -> dict[str, Any]:
     }
 
 
-def column_facts(subject: Subject, looked: Look, write: Callable[[float | None], str]) -> dict[str, Any]:
-    """Role, type and aggregate of each column, what was lost of it, and what was left out."""
+def column_facts(
+    subject: Subject, looked: Look, write: Callable[[float | None], str], told_of: Collection[str] | None = None
+) -> dict[str, Any]:
+    """Role, type and aggregate of each column, what was lost of it, and what was left out.
+
+    The loss is told of those columns that are named, or of all.
+    """
     lost: Mapping[str, float] = subject.measures.get("il_per_attribute", {})
+    lost = {name: share for name, share in lost.items() if told_of is None or name in told_of}
     told = any(write(loss) for loss in lost.values())
     known: Mapping[str, Mapping[str, Any]] = subject.account["parameters"].get("columns", {})
     rows = []
@@ -124,15 +124,14 @@ def _describe_recoding(said: Declaration) -> str:
     return ", ".join(parts)
 
 
-def loss_facts(subject: Subject, write: Callable[[float | None], str]) -> dict[str, Any]:
-    """The loss in all and by column, and by how much means, variances and correlations move."""
+def loss_facts(subject: Subject, told: PublicFigures) -> dict[str, Any]:
+    """The loss in all and by column, and by how much means, variances and correlations move, as far as it is told."""
     measures = subject.measures
-    facts: dict[str, Any] = {"known": "il" in measures, "few": subject.records < FEWEST_FOR_LOSS}
-    facts |= {"fewest": FEWEST_FOR_LOSS, "il": write(measures.get("il")), "figure": None, "grid": None, "apart": None}
-    if not facts["il"]:
-        return facts
-    lost = sorted(measures["il_per_attribute"].items(), key=lambda item: -item[1])[:30]
-    shares = [publish_loss(share, subject.records) or 0.0 for _, share in lost]
+    facts: dict[str, Any] = {"known": "il" in measures, "why": told.why, "told": bool(told.columns)}
+    facts |= {"il": write_figure(measures["il"]) if told.whole else "", "figure": None, "grid": None, "apart": None}
+    lost = [item for item in measures.get("il_per_attribute", {}).items() if item[0] in told.columns]
+    lost = sorted(lost, key=lambda item: -item[1])[:30]
+    shares = [round_figure(share) for _, share in lost]
     facts["figure"] = (
         Figure(
             drawings.bars("lost", shorten([name for name, _ in lost]), shares, title="lost, %", width=drawings.WIDE),
@@ -144,36 +143,36 @@ def loss_facts(subject: Subject, write: Callable[[float | None], str]) -> dict[s
         else None
     )
     change = measures.get("change")
-    if change:
-        rows = [
-            (one["name"], write(one["mean"]["change"]), write(one["variance"]["change"]))
-            for one in change["attributes"]
-        ]
+    moved = [one for one in change["attributes"] if one["name"] in told.columns] if change else []
+    if change and moved:
+        rows = [(one["name"], write_figure(one["mean"]["change"]), write_figure(one["variance"]["change"])) for one in
+                moved]  # fmt: skip
         rows = [(name, mean or "–", variance or "–") for name, mean, variance in rows]
         facts["grid"] = Grid(("Column", "Mean moves by", "Variance moves by"), rows, right=2)
         apart = change["correlations"]["mean_absolute_difference"]
-        facts["apart"] = None if apart is None else f"{apart:.2g}"
+        # What one group brings to a product of two columns is at most what it brings to both.
+        if len(moved) == len(change["attributes"]) and apart is not None:
+            facts["apart"] = f"{apart:.2g}"
     return facts
 
 
-def use_facts(subject: Subject) -> dict[str, Any]:
+def use_facts(subject: Subject, told: PublicFigures) -> dict[str, Any]:
     """What the data serves well and what it does not: by figures where they may be told, in general words else."""
     measures, promise = subject.measures, subject.promise
     good, bad = [], []
-    change = measures.get("change") if subject.records >= FEWEST_FOR_LOSS else None
-    if change:
-        moved = {one["name"]: one for one in change["attributes"]}
+    change = measures.get("change")
+    moved = {one["name"]: one for one in change["attributes"] if one["name"] in told.columns} if change else {}
+    if change and moved:
         good += _name("means and totals of", moved, lambda one: _within(one["mean"]["change"], GOOD_MEAN))
         good += _name("spread (variances) of", moved, lambda one: _within(one["variance"]["change"], GOOD_VARIANCE))
         bad += _name("spread of", moved, lambda one: not _within(one["variance"]["change"], GOOD_VARIANCE))
         apart = change["correlations"]["mean_absolute_difference"]
-        if apart is not None:
+        if len(moved) == len(change["attributes"]) and apart is not None:
             whom = "correlations and regressions between the protected numbers"
             (good if apart <= GOOD_CORRELATION else bad).append(whom)
-    if subject.records >= FEWEST_FOR_LOSS and "il_per_attribute" in measures:
-        lost = measures["il_per_attribute"]
-        good += _name("comparisons by", lost, lambda share: share <= GOOD_COLUMN)
-        bad += _name("anything that hinges on", lost, lambda share: share >= POOR_COLUMN)
+    lost = {name: share for name, share in measures.get("il_per_attribute", {}).items() if name in told.columns}
+    good += _name("comparisons by", lost, lambda share: share <= GOOD_COLUMN)
+    bad += _name("anything that hinges on", lost, lambda share: share >= POOR_COLUMN)
     if held := subject.names("confidential"):
         good.append(f"distributions of the columns that are unchanged: {_list(held)}")
     k = None if promise is None else promise.k
@@ -181,7 +180,7 @@ def use_facts(subject: Subject) -> dict[str, Any]:
     bad.append("finding, following or describing single persons or firms")
     if promise is not None and len(promise.groups) > 1:
         bad.append("combinations of columns that were protected apart from each other")
-    return {"good": good, "bad": bad, "by_figures": change is not None}
+    return {"good": good, "bad": bad, "by_figures": bool(moved)}
 
 
 def _within(change: float | None, most: float) -> bool:

@@ -34,7 +34,9 @@ def render_table_reports(subject: TableSubject) -> dict[str, str]:
     """The text of both reports of a table."""
     cells, decide = f"{len(subject.public):,} cells", f"Report to those who decide. {len(subject.public):,} cells"
     return {
-        "report": Page(f"About the table in {subject.name}", cells, False, public_sections(subject)).render(),
+        "report": Page(
+            f"About the table in {subject.name}", cells, False, public_sections(subject), tells_version=False
+        ).render(),
         "internal report": Page(f"Release {subject.name}", decide, True, internal_sections(subject)).render(),
     }
 
@@ -231,6 +233,7 @@ def write_command(account: Mapping[str, Any]) -> str:
         said = asked.get(name, ())
         for file in [said] if isinstance(said, str) else said:
             words += [f"--{name.replace('_', '-')}", file]
+    words += ["--secret", "SECRET"] if "secret" in account["parameters"] else []
     words += ["-o", (account.get("output") or {}).get("file") or "OUTPUT.csv"]
     return " ".join(shlex.quote(word) for word in words)
 

@@ -24,17 +24,6 @@ from discreet.verification.verdict import Audit
 ROWS, COLUMNS = 80, 16
 # So many suppressed cells at most are attacked again for their exact intervals.
 EXACT = 300
-RULES = {
-    "threshold": "it has too few contributors",
-    "dominance": "a few contributors make up most of it",
-    "p": "one contributor could estimate another's part too closely",
-    "pq": "one contributor could estimate another's part too closely",
-    "request": "a contributor has asked for protection",
-    "zero": "it is zero, which tells the part of every contributor",
-    "manual": "the office has named it",
-    "given": "it came marked as confidential",
-}
-"""What makes a cell unsafe, without the parameters, which would help to undo the protection."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,17 +76,14 @@ def public_sections(subject: TableSubject) -> list[Section]:
 
 
 def promise_facts(subject: TableSubject) -> dict[str, Any]:
-    """The promise, the rules in words and what it takes to check it."""
+    """The promise and what it takes to check it; not the rules, method or version, by which values can be ruled out."""
     account = subject.account
-    rules = ((account.get("parameters") or {}).get("rules") or {}).get("words", {})
     return {
         "mark": subject.mark,
         "words": TablePromise(account["promise"]).words() if account.get("promise") else None,
-        "rules": list(dict.fromkeys(RULES[name] for name in rules if name in RULES)),
         "partial": not (account.get("verification") or {"passed": True})["passed"],
         "file": subject.name,
         "sha256": (account.get("output") or {}).get("sha256"),
-        "version": account["version"],
     }
 
 

@@ -31,6 +31,7 @@ from discreet.tables.suppression.components import Components
 from discreet.tables.suppression.guards import find_given_away, guard_secondaries, with_status
 from discreet.tables.suppression.insiders import GuardedSearch, Watch
 from discreet.tables.suppression.problem import Problem, problem_of, settle_ranges
+from discreet.tables.suppression.secret import Secret
 from discreet.tables.suppression.warm_up import warm_up
 from discreet.tabular.contributors import sole_contributors
 from discreet.tabular.files.formats import table_from
@@ -65,10 +66,11 @@ class Request:
     growth: float = 0.0
     certificate: bool = False
     meta: str | Path | None = None
+    secret: Secret | None = None
 
     def describe(self) -> dict[str, Any]:
         """What was asked for beyond the usual, as the evidence keeps it: files by their names alone."""
-        names = [one.name for one in fields(self) if one.name not in ("method", "params", "certificate")]
+        names = [one.name for one in fields(self) if one.name not in ("method", "params", "certificate", "secret")]
         said = {name: getattr(self, name) for name in names if name not in FILES}
         given = {name: name_given(getattr(self, name)) for name in FILES if getattr(self, name) is not None}
         # Sole contributors are guarded against wherever the table knows them, unless that is said not to be.
@@ -108,6 +110,7 @@ def suppress_cells(
 
     tell("reading", 0.0)
     table, cost = _read(given, request)
+    seed = options.seed if request.secret is None else request.secret.seed(table, options.seed)
     previous = None
     if request.previous is not None:
         previous, notes = previous_pattern(table, Path(request.previous))
@@ -126,7 +129,7 @@ def suppress_cells(
     problem = problem.without(lost)
     watch = _watch(table, seen, problem, lost, request)
     begin_with = None if previous is None else previous[problem.system.cells]
-    how = options.seed, begin_with, options.threads
+    how = seed, begin_with, options.threads
     process: Components | GuardedSearch = (
         Components(method, problem, *how) if watch is None else GuardedSearch(method, problem, watch, *how)
     )
@@ -161,6 +164,7 @@ def suppress_cells(
         released, secondary, verdict, bound, outcome, request, options.seed, unprotected, victims, changes, read
     )
     total = float(cost[secondary].sum())
+    read += () if request.secret is None else (request.secret.path,)
     return SuppressedTable(released, secondary, total, verdict, bound, outcome.trace, account, read, unprotected)
 
 
@@ -178,6 +182,8 @@ def _read(given: Any, request: Request) -> tuple[Table, Floats]:
         )
     table = table.but(status=np.where(table.status == SECONDARY, 0, table.status).astype(np.uint8))
     cost, weight = weigh(table, given, request.cost, request.prefer, request.avoid)
+    if request.secret is not None:
+        weight *= request.secret.tilt(table)
     # Whoever says so needs no rule: there is nothing to do, and that is an answer.
     return table.but(cost=weight, rules={"words": {}, **table.rules}), cost
 
@@ -406,10 +412,11 @@ def _account(
     read: tuple[Path, ...],
 ) -> dict[str, Any]:
     """The evidence."""
-    params, path = dict(request.params), read[0] if read else None
+    params, path, secret = dict(request.params), read[0] if read else None, request.secret
     return evidence(
         "table",
-        parameters={"rules": dict(table.rules), "params": params, "asked": request.describe()},
+        parameters={"rules": dict(table.rules), "params": params, "asked": request.describe()}
+        | ({} if secret is None else {"secret": {"fingerprint": secret.fingerprint, "made": secret.is_new}}),
         search=describe_search(outcome, request.method, params, seed),
         measures={
             "cost": float(table.cost[secondary].sum()),
