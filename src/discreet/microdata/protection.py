@@ -22,6 +22,7 @@ from discreet.data.profile import BEWARE, warn_of_revealing
 from discreet.data.roles import RECODINGS, Declarations
 from discreet.data.rows import read_persons, read_weights
 from discreet.errors import InputError, PromiseNotKept, suggest
+from discreet.listening import LISTENERS, announce_moment
 from discreet.measures.choices import Choices
 from discreet.measures.judge import Judge, show, take_own
 from discreet.measures.loss import information_loss
@@ -101,6 +102,7 @@ def release_of(
     if constraints is not None:
         check_possible(dataset, groups, constraints)
     kept, views, constant = _lay_out(attributes, groups, constraints)
+    say = _say_loss(attributes, kept) if LISTENERS else None
     # A release is measured against the numbers as they came in.
     came = [as_it_came(attribute) for attribute in attributes]
     chosen: list[str] = []
@@ -109,7 +111,7 @@ def release_of(
     elif households is not None:
         looks = labels if start is None else [start]
         solution = solve_households(
-            views, settings, tell, checkpoint=checkpoint, looks=looks, is_given=labels is not None
+            views, settings, tell, checkpoint=checkpoint, looks=looks, is_given=labels is not None, say=say
         )
     elif labels is None:
         solution = solve(
@@ -119,6 +121,7 @@ def release_of(
             start=None if start is None else [start],
             checkpoint=checkpoint,
             bound=settings.bound,
+            say=say,
         )
     else:
         solution = adopt(views, labels, settings, tell)
@@ -130,6 +133,11 @@ def release_of(
         # Medians and digits are not what a search counts: what it found may lose more once they are written.
         if solution.start_keeps and _counted(came, before) < _counted(came, released):
             solution, released = solution.stay(), before
+    if LISTENERS:
+        # A search counts centroids and filled gaps: the last that is told of it is the loss of what will be written.
+        bound = None if solution.bound is None else solution.bound["value"]
+        steps, seconds = solution.search["steps"], solution.search["seconds"]
+        announce_moment(steps, seconds, information_loss(came, released)[0], bound)
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
         # Zero and minus zero are one stratum, but two texts.
@@ -286,6 +294,17 @@ def _lay_out(
     kept = [_keep(attribute, blank[:, column]) for column, attribute in enumerate(attributes)]
     views = [View(_records(embedding, kept, group.columns), group.classes, constraints) for group in groups]
     return kept, views, constant
+
+
+def _say_loss(attributes: Sequence[Attribute], kept: Sequence[Attribute]) -> Callable[[float], float]:
+    """What the cost of groups is as a loss in percent: with the values that are blanked, of the variance of all."""
+    axes = embed(attributes)[0].axes
+    blanked, whole = 0.0, 0.0
+    for axis, attribute, own in zip(axes, attributes, kept, strict=True):
+        lost = attribute.values[np.isnan(own.values) & ~np.isnan(attribute.values)]
+        blanked += axis.sums(lost, np.full(len(lost), np.nan))[0]
+        whole += attribute.weight * np.count_nonzero(~np.isnan(attribute.values)) if axis.width else 0.0
+    return lambda cost: 100.0 * (cost + blanked) / whole if whole > 0 else 0.0
 
 
 def _released(
