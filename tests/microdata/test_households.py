@@ -428,11 +428,10 @@ def test_who_listens_is_told_the_loss_of_what_is_written(gaps: float) -> None:
 )
 def test_the_last_loss_told_is_that_of_the_release_however_it_is_written(how: dict[str, Any]) -> None:
     frame = make(5, {1: 90, 2: 90}, gaps=0.2)
+    said: dict[str, Any] = {"k": 3, "measures": "none", "steps": 3, "ignore": "rest"} | COLUMNS
     told = Told()
     with heard_by(told):
-        release = discreet.protect(
-            frame, **{"k": 3, "measures": "none", "steps": 3, "ignore": "rest"} | COLUMNS | how
-        )  # fmt: skip
+        release = discreet.protect(frame, **said | how)
     assert told.losses[3] == release.measures["il"]
 
 

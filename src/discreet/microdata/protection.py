@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -23,14 +23,14 @@ from discreet.data.roles import RECODINGS, Declarations
 from discreet.data.rows import read_persons, read_weights
 from discreet.errors import InputError, PromiseNotKept, suggest
 from discreet.listening import LISTENERS, announce_moment
-from discreet.measures.choices import Choices
+from discreet.measures.choices import JUDGED
 from discreet.measures.judge import Judge, show, take_own
 from discreet.measures.loss import information_loss
 from discreet.measures.pair import Pair
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
-from discreet.microdata.gaps import LEAST_STEPS, MOST_CONSTRUCTED, MOST_SEARCHED, TRIAL, Trials, tell_gaps
+from discreet.microdata.gaps import MOST_CONSTRUCTED, MOST_SEARCHED, MOST_SECONDS, Trials, tell_gaps
 from discreet.microdata.households import Households, household_groups, number_households
 from discreet.microdata.members import solve_households
 from discreet.microdata.method import describe_params
@@ -218,7 +218,9 @@ def release_of(
             settings,
             constraints,
             households,
-            compare=compare_gaps and labels is None,
+            # What began from given groups has done more than its steps.
+            solution.search if compare_gaps and labels is None and start is None else None,
+            measures["il"],
         ),
     )
     found = [partition.labels for partition in solution.partitions]
@@ -326,30 +328,41 @@ def _tell_gaps(
     settings: Settings,
     constraints: Constraints | None,
     households: Households | None,
-    *,
-    compare: bool,
+    search: Mapping[str, Any] | None,
+    loss: float,
 ) -> list[str]:
-    """What missing values cost, as they are treated and as they might be."""
-    if not compare:
+    """What missing values cost, as they are treated; after a search that can be repeated as they might be, too."""
+    searches = search is not None and choose(settings.method, settings.params)[1].searches
+    if (
+        search is None
+        or search["stopped"] == "interrupted"
+        or max([search["seconds"], *(point[1] for point in search["trace"])]) > MOST_SECONDS
+        or dataset.frame.height > (MOST_SEARCHED if searches else MOST_CONSTRUCTED)
+    ):
         return tell_gaps(attributes, groups)
     names = [[attributes[column].name for column in group.columns] for group in groups]
-    steps = settings.steps
-    short = settings.shorten(TRIAL if steps is None else max(TRIAL, min(1.0, LEAST_STEPS / max(1, steps))))
 
-    def try_out(attributes: Sequence[Attribute], groups: Sequence[AttributeGroup]) -> float:
+    def try_out(attributes: Sequence[Attribute], groups: Sequence[AttributeGroup], steps: int) -> float | None:
         if constraints is not None:
             check_possible(dataset, groups, constraints)
         kept, views, _ = _lay_out(attributes, groups, constraints)
+        short = replace(settings, steps=max(1, steps), measures="none", own=(), bound=False, seeds=1)
         found = (solve if households is None else solve_households)(views, short, silent)
+        if found.search["stopped"] == "interrupted":
+            return None
         return information_loss(attributes, _released(kept, groups, found.partitions))[0]
+
+    def reached(steps: int) -> float:
+        earlier = [cost for step, _, cost in search["trace"] if step <= steps]
+        last = search["trace"][-1][2] if search["trace"] else 0.0
+        return loss * earlier[-1] / last if earlier and last > 0 else loss
 
     def divide(turned: Sequence[Attribute]) -> Sequence[AttributeGroup]:
         if households is None:
             return attribute_groups(dataset, turned, names, by, settings.k)
         return household_groups(dataset, turned, names, by, settings.k, households)
 
-    searches = choose(settings.method, settings.params)[1].searches
-    return tell_gaps(attributes, groups, Trials(divide, try_out, MOST_SEARCHED if searches else MOST_CONSTRUCTED))
+    return tell_gaps(attributes, groups, Trials(divide, try_out, search["steps"], reached))
 
 
 def _keep(attribute: Attribute, blank: NDArray[np.bool_]) -> Attribute:
@@ -397,7 +410,7 @@ def judge(
     width = sum(PER_CATEGORY if axis.nominal else axis.width for axis in pair.embedding.axes)
     affordable = max(LEAST_SAMPLE, LINKAGE_COORDINATES // max(1, pair.records * width))
     # A sample of most records saves little.
-    choices = Choices(sample=affordable if affordable < pair.records / 2 else None)
+    choices = replace(JUDGED, sample=affordable if affordable < pair.records / 2 else None)
     return Judge(pair, choices, tell).measure(dict.fromkeys(("il", *asked))) | {"choices": asdict(choices)}
 
 
