@@ -18,7 +18,7 @@ from discreet.data.dataset import Dataset, Packed
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files.csv import assign_types
 from discreet.data.memory import give_back
-from discreet.data.profile import BEWARE, warn_of_revealing
+from discreet.data.profile import BEWARE, find_units, warn_of_revealing
 from discreet.data.roles import RECODINGS, Declarations
 from discreet.data.rows import read_persons, read_weights
 from discreet.errors import InputError, PromiseNotKept, suggest
@@ -43,7 +43,7 @@ from discreet.plugins import name_of
 from discreet.recoding.extremes import as_it_came, is_recoded, read_recoded
 from discreet.release.evidence import describe_distributions, describe_input, evidence
 from discreet.release.release import Release
-from discreet.text import silent
+from discreet.text import count, silent
 from discreet.verification.confidential import Scale, parse_l, parse_t
 from discreet.verification.previous import Previous, intersect
 from discreet.verification.promise import Promise, check
@@ -209,6 +209,7 @@ def release_of(
         notes=notes
         + chosen
         + _warn_of_weights(frame, declarations, settings)
+        + _warn_of_units(frame, dataset, declarations, promise)
         + constant
         + _tell_gaps(
             dataset,
@@ -251,6 +252,36 @@ def _warn_of_weights(frame: pl.DataFrame, declarations: Declarations, settings: 
         f"{BEWARE}the sampling weights '{name}' are released unchanged: {100 * alone / frame.height:.0f} % of the "
         "records have one that is unique in their class, and whoever knows it finds the record"
     ]
+
+
+def _warn_of_units(frame: pl.DataFrame, dataset: Dataset, declarations: Declarations, promise: Promise) -> list[str]:
+    """What the promise leaves open where a column that is left out names persons with several records, or households.
+
+    Told is in how many of the classes that are released there are fewer than k of them.
+    """
+    if promise.person is not None or promise.household is not None:
+        return []
+    told = []
+    for name in find_units(dataset, declarations):
+        units = (
+            dataset.frame[name].rank("dense").fill_null(-pl.int_range(dataset.frame.height, eager=True).cast(pl.Int64))
+        )
+        classes = records = below = 0
+        for group in promise.groups:
+            keys = [frame[key].alias(str(place)) for place, key in enumerate((*promise.by, *group))]
+            found = pl.DataFrame([*keys, units.alias("unit")]).group_by([key.name for key in keys])
+            sizes = found.agg(pl.col("unit").n_unique(), pl.len().alias("records"))
+            few = sizes.filter(pl.col("unit") < promise.k)
+            classes, below, records = classes + sizes.height, below + few.height, records + int(few["records"].sum())
+        if below:
+            levels = dataset.frame[name].drop_nulls().n_unique()
+            told.append(
+                f"{BEWARE}'{name}' is left out, and its {levels:,} values repeat in {frame.height:,} records: if it "
+                f"says whose a record is, {below:,} of {count(classes, 'class', 'classes')} "
+                f"({count(records, 'record')}) are of fewer than k = {promise.k} of them; --person {name} asks for k "
+                f"persons in each, --household {name} for k households that look alike"
+            )
+    return told
 
 
 def promise_of(
