@@ -28,7 +28,10 @@ class Listener(Protocol):
         ...
 
     def moment(self, steps: int, seconds: float, cost: float, bound: float | None) -> None:
-        """Be told where a search stands after an epoch: its steps, the seconds of this sitting, best cost and bound."""
+        """Be told where a search stands after an epoch: its steps, the seconds of this sitting, best cost and bound.
+
+        Of microdata both are losses in percent. Told last, when the search is over, is that of what will be written.
+        """
         ...
 
 

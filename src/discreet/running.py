@@ -107,7 +107,7 @@ def run(
     tell: Callable[[float], None] = lambda _fraction: None,
     checkpoint: CheckpointFile | None = None,
     began: float | None = None,
-    whole: Callable[[], float] | None = None,
+    say: Callable[[float], float] | None = None,
 ) -> Outcome:
     """Run a search until it is finished, its time or steps are over, or somebody interrupts it.
 
@@ -123,8 +123,8 @@ def run(
         Where the search is kept, and goes on from.
     began : float, optional
         What `search_clock` said before the process was made, if making it is part of the search's time.
-    whole : callable, optional
-        Gives the cost that is 100 %, for who listens to a search whose cost is told in percent.
+    say : callable, optional
+        Turns a cost into the figure that those who listen to the search are told, a loss in percent, say.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def run(
     stop = MaxSeconds(left) if options.steps is None else MaxSteps(options.steps)
     file = None if checkpoint is None else Checkpoint(checkpoint.path, checkpoint.signature)
     try:
-        listeners: list[Listener] = [_announce(process, whole)] if LISTENERS else []
+        listeners: list[Listener] = [_announce(process, say)] if LISTENERS else []
         listeners.append(lambda _moment, fraction: tell(fraction))
         outcome = evolve(process, stop, listeners=listeners, checkpoint=file, clock=search_clock)
     except (CheckpointMismatch, CheckpointDamaged, OSError) as error:
@@ -152,13 +152,13 @@ def run(
     return replace(outcome, seconds=search_clock() - began)
 
 
-def _announce(process: Process[object], whole: Callable[[], float] | None) -> Listener:
-    """Tell whoever listens to the process where the search stands, in percent if there is a whole."""
-    unit = 1.0 if whole is None else whole() / 100.0 or 1.0
+def _announce(process: Process[object], say: Callable[[float], float] | None) -> Listener:
+    """Tell whoever listens to the process where the search stands."""
+    figure = say or float
 
     def announce(moment: Moment, _fraction: float) -> None:
         bound = process.bound
-        announce_moment(moment.steps, moment.seconds, moment.cost / unit, None if bound is None else bound / unit)
+        announce_moment(moment.steps, moment.seconds, figure(moment.cost), None if bound is None else figure(bound))
 
     return announce
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import discreet
 from discreet.errors import InputError
-from discreet.measures.interval import interval_disclosure
+from discreet.measures.interval import has_true_zero, interval_disclosure
 
 # 9, 10 and 11 lie on the ends of each other's intervals of 10 %.
 VALUES = st.sampled_from([math.nan, -11.0, -10.0, -1.0, 0.0, 0.5, 1.0, 9.0, 10.0, 11.0])
@@ -170,3 +170,44 @@ def test_wrong_arguments_name_what_is_allowed() -> None:
     for width in wrong:
         with pytest.raises(InputError, match="width"):
             interval_disclosure(X, X, ["a"], width=width)
+
+
+ZEROES = st.sampled_from([(0.0, 1.0), (40.0, 12.0), (1985.0, 4.0), (44.95, 0.03), (-93.3, 0.1), (12_656.0, 700.0)])
+
+
+@given(st.integers(0, 10**6), ZEROES)
+def test_a_share_is_measured_only_of_what_has_a_true_zero(seed: int, where: tuple[float, float]) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(*where, 200) if where[0] else rng.lognormal(3, 1, 200)
+    x = np.abs(x) if where[0] == 40.0 else x
+    y = np.full(200, x.mean())
+    found = interval_disclosure(x[:, None], y[:, None], ["a"], "scale")
+    near = where[0] not in (0.0, 40.0)
+    assert has_true_zero(x) is not near
+    assert found.by_sd == (("a",) if near else ())
+    pure = (
+        interval_disclosure(x[:, None], y[:, None], ["a"], "sd", False)
+        if near
+        else interval_disclosure(x[:, None], y[:, None], ["a"])
+    )
+    assert found.rate == pure.rate
+    # Ten percent either way would call all of these known.
+    assert found.rate < 50.0
+
+
+def test_widths_of_the_scale_are_percent_of_the_value_or_of_the_standard_deviation() -> None:
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.lognormal(3, 1, 90), rng.normal(1985, 4, 90)])
+    Y = X + rng.normal(size=X.shape)
+    for width in (5.0, 10.0, 50.0):
+        found = interval_disclosure(X, Y, ["a", "b"], "scale", width=width)
+        share = interval_disclosure(X[:, :1], Y[:, :1], ["a"], "relative", width=width)
+        spread = interval_disclosure(X[:, 1:], Y[:, 1:], ["b"], "sd", False, width / 100)
+        assert found.attributes == share.attributes | spread.attributes
+        assert found.by_sd == ("b",)
+    assert interval_disclosure(X, Y, ["a", "b"], "scale", true_zeros=[False, True]).by_sd == ("a",)
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0], [5.0, 5.0], [np.nan, np.nan], [0.0, 1e300]])
+def test_what_tells_nothing_against_its_zero_keeps_it(values: list[float]) -> None:
+    assert has_true_zero(np.array(values))

@@ -1,5 +1,6 @@
 """The verb `measure`: aligned by position, key or row map; the same figures in any order; odd pairs get an answer."""
 
+import datetime as dt
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -365,3 +366,33 @@ def test_columns_of_odd_types_are_in_nobodys_way() -> None:
     for odd in ("list", "span", "bytes"):
         with pytest.raises(InputError, match=f"'{odd}' is of type"):
             discreet.protect(frame, k=3, quasi=odd, nominal=odd, ignore="rest")
+
+
+def test_years_and_dates_are_measured_in_standard_deviations_and_said_to_be() -> None:
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {
+            "year": rng.integers(1970, 2000, 90),
+            "born": [dt.date(1950, 1, 1) + dt.timedelta(days=int(day)) for day in rng.integers(0, 9_000, 90)],
+            "income": rng.lognormal(8, 1, 90),
+        }
+    )
+    release = discreet.protect(frame, k=3, quasi="all", method="mdav")
+    measures = release.measures
+    assert measures["id_by_sd"] == ["year", "born"]
+    assert list(measures["id_per_attribute"]) == ["year", "born", "income"]
+    assert measures["choices"]["interval"] == "scale"
+    told = "of the numeric values lie within 10 % of the truth (year, born, without a true zero: within 0.1 standard"
+    assert told in " ".join(release.summary().split())
+    how: dict[str, Any] = {"quasi": "all", "measures": ["id", "dr", "score"]}
+    by_scale = discreet.measure(frame, release.data, **how)
+    relative = discreet.measure(frame, release.data, interval="relative", **how)
+    assert by_scale["id"] == measures["id"] < relative["id"]
+    assert told in " ".join(by_scale.summary().split())
+    # The figures of the papers are what they were.
+    assert by_scale["dr"] == relative["dr"] == measures["dr"]
+    assert by_scale["score"] == relative["score"]
+    assert relative["id_per_attribute"] == {"year": 100.0, "income": measures["id_per_attribute"]["income"]}
+    assert "id_by_sd" not in relative
+    with pytest.raises(discreet.InputError, match="relative, rank or sd"):
+        discreet.group(frame, k=3, quasi="all", interval="scale")

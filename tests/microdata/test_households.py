@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import discreet
@@ -20,11 +20,14 @@ from discreet.data.dataset import accept
 from discreet.data.embedding import embed
 from discreet.data.roles import Declaration
 from discreet.errors import InputError, PromiseNotKept
+from discreet.evolution.stops import Cycles
+from discreet.listening import heard_by
 from discreet.microdata import protection
 from discreet.microdata.households import HouseholdClass, Households, number_households, read_households
-from discreet.microdata.members import join_members, match_members
+from discreet.microdata.members import join_members, kept_members, match_members
 from discreet.microdata.records import Records, records_of
 from discreet.release.evidence import schema
+from discreet.release.release import Release
 
 COLUMNS: dict[str, Any] = {"quasi": ["age", "sex", "rooms"], "confidential": "ill", "household": "home"}
 
@@ -340,6 +343,96 @@ def test_the_search_is_the_same_on_any_number_of_threads_and_goes_on_from_a_chec
     ):
         assert first.data.equals(again.data)
     assert first.measures["il"] <= discreet.protect(frame, **said | {"steps": None, "method": "mdav"}).measures["il"]
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.integers(0, 10**6),
+    st.dictionaries(st.integers(1, 5), st.integers(6, 20), min_size=1, max_size=3),
+    st.lists(st.integers(1, 14), min_size=2, max_size=3, unique=True),
+    st.sampled_from([["age", "sex", "rooms"], ["age", "rooms"]]),
+)
+def test_members_are_matched_anew_after_steps_that_depend_on_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, seed: int, sizes: dict[int, int],
+    breaks: list[int], quasi: list[str],
+) -> None:  # fmt: skip
+    # Cycles so short that a few steps go through several.
+    monkeypatch.setattr("discreet.microdata.members.CYCLES", Cycles(2, 1.5))
+    path = tmp_path_factory.mktemp("search") / "kept"
+    frame = make(seed, sizes)
+    said: dict[str, Any] = {"k": 3, "ignore": "rest", "measures": "none"} | COLUMNS | {"quasi": quasi, "seed": seed}
+    longest = discreet.protect(frame, steps=15, threads=1, **said)
+    course = costs_of(longest)
+    for steps in [*sorted(breaks), 15]:
+        whole = discreet.protect(frame, steps=steps, threads=2, **said)
+        resumed = discreet.protect(frame, steps=steps, checkpoint=path, **said)
+        assert resumed.data.equals(whole.data)
+        # A run of some steps is the beginning of every longer one.
+        assert costs_of(whole) == costs_of(resumed) == [point for point in course if point[0] <= steps]
+    assert whole.data.equals(longest.data)
+
+
+@pytest.mark.parametrize(("seed", "sizes"), [(1, {1: 30, 2: 40}), (2, {3: 60}), (3, {2: 300, 5: 40})])
+def test_a_search_by_time_is_repeated_by_its_steps(seed: int, sizes: dict[int, int]) -> None:
+    said: dict[str, Any] = {"k": 3, "ignore": "area", "measures": "none"} | COLUMNS
+    frame = make(seed, sizes)
+    by_time = discreet.protect(frame, time=0.3, **said)
+    steps = by_time.evidence["search"]["steps"]
+    by_steps = discreet.protect(frame, steps=max(steps, 1), **said)
+    assert by_steps.data.equals(by_time.data)
+    assert by_steps.measures["il"] == by_time.measures["il"]
+    assert costs_of(by_steps) == costs_of(by_time)
+
+
+def costs_of(release: Release) -> list[tuple[int, float]]:
+    return [(step, cost) for step, _, cost in release.evidence["search"]["trace"]]
+
+
+def test_members_kept_of_other_households_are_refused() -> None:
+    own = HouseholdClass(np.array([[0, 1, 2], [3, 4, 5]]), np.array([0, 0, 1]))
+    assert kept_members(own, np.array([[1, 0, 2], [3, 4, 5]])).tolist() == [[1, 0, 2], [3, 4, 5]]
+    for wrong in ([[0, 2, 1], [3, 4, 5]], [[3, 1, 2], [0, 4, 5]], [[0, 0, 2], [3, 4, 5]], [[0, 1], [3, 4]]):
+        with pytest.raises(ValueError, match="members"):
+            kept_members(own, np.array(wrong))
+
+
+class Told:
+    """Listens to a search."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+
+    def stage(self, name: str, fraction: float) -> None:
+        pass
+
+    def moment(self, steps: int, seconds: float, cost: float, bound: float | None) -> None:
+        self.losses.append(cost)
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_who_listens_is_told_the_loss_of_what_is_written(gaps: float) -> None:
+    frame = make(4, {1: 90, 2: 90}, gaps=gaps)
+    said: dict[str, Any] = {"k": 3, "measures": "none", "steps": 5, "ignore": "area"} | COLUMNS
+    told = Told()
+    with heard_by(told):
+        release = discreet.protect(frame, missing="separate", **said)
+    searched = told.losses[:5]
+    assert told.losses[5] == release.measures["il"]
+    # What is told while the search is on is never another figure: only the last matching of members is still to come.
+    assert searched == sorted(searched, reverse=True)
+    assert release.measures["il"] - 1e-9 <= searched[-1] <= 1.15 * release.measures["il"]
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"missing": "impute"}, {"digits": {"age": 0}}, {"aggregate": {"age": "median"}}, {"household": None}]
+)
+def test_the_last_loss_told_is_that_of_the_release_however_it_is_written(how: dict[str, Any]) -> None:
+    frame = make(5, {1: 90, 2: 90}, gaps=0.2)
+    said: dict[str, Any] = {"k": 3, "measures": "none", "steps": 3, "ignore": "rest"} | COLUMNS
+    told = Told()
+    with heard_by(told):
+        release = discreet.protect(frame, **said | how)
+    assert told.losses[3] == release.measures["il"]
 
 
 def test_labels_of_the_old_numbers_stay_behind(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import discreet
+from discreet.data.attributes import Attribute
 from discreet.errors import InputError
 from discreet.microdata.classes import pattern_classes
+from discreet.microdata.gaps import Trials, tell_gaps
 
 NAMES = ["a", "b", "c"]
 
@@ -67,21 +69,71 @@ def test_too_few_is_an_error_that_names_the_columns() -> None:
         pattern_classes(missing, 3, NAMES)
 
 
-def test_what_gaps_cost_is_told_in_loss_and_the_better_way_suggested() -> None:
+LOSSES = re.compile(
+    r"--missing \w+(?: and as many steps \(([\d,]+)\))? the loss is ([\d.]+) %, and ([\d.]+) % as it is"
+)
+
+
+@pytest.mark.parametrize("method", ["memetic", "mdav"])
+@pytest.mark.parametrize("gaps", [1, 4])
+def test_what_gaps_cost_is_told_in_loss_after_as_many_steps_and_the_better_way_suggested(
+    method: str, gaps: int
+) -> None:
     ages = [20.0 + i for i in range(12)]
-    frame = pl.DataFrame({"a": [None, *ages[1:]], "b": [20.0, None, *ages[2:]], "c": ages})
-    losses = {}
-    for way, begins in (("separate", "2 missing values kept apart in 2 classes of records: 2 values blanked"),
-                        ("impute", "2 missing values filled")):  # fmt: skip
-        release = discreet.protect(frame, k=2, quasi="all", missing=way, steps=40)
-        told = next(note for note in release.evidence["notes"] if note.startswith(begins))
-        mine, other = (float(number) for number in re.findall(r"([\d.]+) % (?:so|with)", told))
-        # So few records are soon searched: a short search finds what the long one does.
-        assert mine == pytest.approx(release.measures["il"], abs=0.01)
-        assert ("try --missing" in told) == (other < mine)
-        losses[way] = (mine, other)
-    assert losses["separate"] == losses["impute"][::-1]
+    frame = pl.DataFrame({"a": [*[None] * gaps, *ages[gaps:]], "b": ages, "c": ages})
+    rows = pl.int_range(pl.len()).is_in([1] if gaps == 1 else [10, 11])
+    frame = frame.with_columns(b=pl.when(~rows).then("b"))
+    releases = {
+        way: discreet.protect(frame, k=2, quasi="all", missing=way, steps=40, method=method)
+        for way in ("separate", "impute")
+    }
+    advised = 0
+    for way, other_way in (("separate", "impute"), ("impute", "separate")):
+        loss = releases[way].measures["il"]
+        told = next(note for note in releases[way].evidence["notes"] if "missing value" in note)
+        found = LOSSES.search(told)
+        if found is None:
+            # Nothing is told where a few steps promise nothing.
+            assert releases[way].evidence["search"]["steps"] > 8
+            continue
+        steps, other, mine = found.groups()
+        assert float(mine) == pytest.approx(loss, abs=0.01)
+        if steps is not None:
+            again = discreet.protect(frame, k=2, quasi="all", missing=other_way, steps=int(steps))
+            assert float(other) == pytest.approx(again.measures["il"], abs=0.01)
+        else:
+            assert float(other) == pytest.approx(releases[other_way].measures["il"], abs=0.01)
+        assert ("try --missing" in told) == (loss - float(other) > loss / 10)
+        advised += "try --missing" in told
+    assert advised == (gaps == 1)
     assert sum("loss" in note for note in discreet.protect(frame, k=2, quasi="c", ignore="rest").evidence["notes"]) == 0
+
+
+def test_a_gain_of_less_than_a_tenth_is_no_advice_and_nor_is_one_of_a_search_broken_off() -> None:
+    attribute = Attribute("a", "numeric", np.array([np.nan, 1.0, 2.0]), pl.Float64())
+    asked: list[int] = []
+
+    def words(*losses: float | None, steps: int = 100) -> str:
+        asked.clear()
+        left = list(losses)
+
+        def search(_attributes: object, _groups: object, steps: int) -> float | None:
+            asked.append(steps)
+            return left.pop(0)
+
+        trials = Trials(lambda _turned: [], search, steps, lambda at: 24.0 if at < steps else 9.11)
+        return " ".join(tell_gaps([attribute], [], trials))
+
+    # The first steps promise much: at as many steps the gain is small.
+    assert "the loss is 8.75 %, and 9.11 % as it is" in words(12.11, 8.75)
+    assert asked == [10, 100]
+    assert "try" not in words(12.11, 8.75)
+    assert "as many steps (100) the loss is 8.10 %, and 9.11 % as it is: try --missing impute" in words(12.11, 8.10)
+    assert "loss" not in words(23.5)
+    assert asked == [10]
+    assert "loss" not in words(12.11, None)
+    assert "and as many steps" not in words(8.10, steps=0)
+    assert "the loss is 8.10 %, and 9.11 % as it is: try" in words(8.10, steps=0)
 
 
 def test_where_patterns_are_too_small_the_other_way_is_said_to_be_impossible() -> None:

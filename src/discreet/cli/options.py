@@ -514,7 +514,7 @@ class LinkageOptions(Options):
     nearest: Literal[1, 2] = 1
     known: Columns = None
     choose: int | None = None
-    interval: Literal["relative", "rank", "sd"] = "relative"
+    interval: Literal["scale", "relative", "rank", "sd"] | None = None
     width: float | None = None
     records: Annotated[bool | None, Parameter(negative="--values")] = None
     sample: int | None = None

@@ -144,6 +144,11 @@ class Proposal:
 
     role: str
     reason: str
+    # Of an identifier whose values repeat, what shares one: person or household.
+    unit: str = ""
+
+
+UNDECIDED = Proposal("quasi", "nothing tells that others cannot know it")
 
 
 def propose(column: Profile) -> Proposal:
@@ -169,7 +174,85 @@ def propose(column: Profile) -> Proposal:
         return Proposal("quasi", "dates stand in registers and papers")
     if column.names_records:
         return Proposal("identifier", f"its own value in {100 * column.distinct:.0f} % of the records")
-    return Proposal("quasi", "nothing tells that others cannot know it")
+    return UNDECIDED
+
+
+# A name that more records share on average is that of a place or an employer rather than of a person or a household.
+MOST_RECORDS = 20
+# From this share of the other columns on, what is the same for all who share a name is a household's.
+HOUSEHOLD_SHARE = 1 / 3
+HOUSEHOLD_NAMES = _words("household households hh hhid home family haushalt familie menage foyer famille")
+PERSON_NAMES = _words("person persons pid patient respondent member subject personne individu")
+
+
+def names_units(levels: int, records: int) -> bool:
+    """Whether so few records share a value that each may be a person with several records, or a household."""
+    return 1 < levels < records <= MOST_RECORDS * levels
+
+
+def propose_unit(dataset: Dataset, column: Profile, proposal: Proposal) -> Proposal:
+    """The proposal for a column, and whether its values name persons with several records, or households.
+
+    By the name of the column if that tells; else they name households where a third of the other columns are the same
+    within each, and persons where fewer are. A number or a text within which so many are the same names households
+    though nothing else tells.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    column : Profile
+        The column.
+    proposal : Proposal
+        The role proposed for it.
+    """
+    there = column.records - column.missing
+    may = proposal.role == "identifier" or (proposal == UNDECIDED and (column.whole or column.kind == "nominal"))
+    if not may or column.free_text or column.missing or not names_units(column.levels, there):
+        return proposal
+    same, judged = _count_same_within(dataset.frame, column.name)
+    words = set(split_name(column.name))
+    is_home = same > 0 and same >= HOUSEHOLD_SHARE * judged
+    if proposal == UNDECIDED and not is_home:
+        return proposal
+    unit = "household" if words & HOUSEHOLD_NAMES or (is_home and not words & PERSON_NAMES) else "person"
+    told = f"{column.levels:,} values in {there:,} records: --{unit}"
+    told = told if proposal == UNDECIDED else f"{proposal.reason}; {told}"
+    if unit == "household" and same:
+        told += f" ({same} of {judged} columns are the same within each)"
+    return Proposal("identifier", told, unit)
+
+
+def _count_same_within(frame: pl.DataFrame, name: str) -> tuple[int, int]:
+    """How many columns have one value for each value of this one, and of how many that could have more."""
+    others = [other for other, dtype in frame.schema.items() if other != name and is_comparable(dtype)]
+    levels = frame.select(pl.col(others).n_unique()).row(0, named=True) if others else {}
+    judged = [other for other in others if 1 < levels[other] <= MOSTLY_DISTINCT * frame.height]
+    if not judged:
+        return 0, 0
+    alike = pl.col(name) == pl.col(name).shift()
+    changes = frame.select(name, *judged).sort(name).select(
+        (alike & pl.col(other).ne_missing(pl.col(other).shift())).any().alias(other) for other in judged
+    )  # fmt: skip
+    return len(judged) - sum(changes.row(0)), len(judged)
+
+
+def find_units(dataset: Dataset, declarations: Declarations) -> list[str]:
+    """The columns that are left out and may name persons with several records, or households.
+
+    Of those that nobody called identifiers the ones that would be proposed as such.
+    """
+    found = []
+    for name in declarations.names("identifier", "ignore"):
+        column = dataset.frame[name]
+        there = len(column) - column.null_count()
+        if not is_comparable(column.dtype) or not names_units(column.drop_nulls().n_unique(), there):
+            continue
+        looked = profile(dataset, declarations[name])
+        is_named = declarations[name].role == "identifier" and not looked.free_text
+        if is_named or propose_unit(dataset, looked, propose(looked)).unit:
+            found.append(name)
+    return found
 
 
 def split_name(name: str) -> list[str]:

@@ -156,6 +156,8 @@ def group(
     room = whole("cache", cache if memory is None else memory, 0) * 1_000_000
     score = Weights(loss_weight, risk_weight)
     choices = Choices.of(linkage, settings.seed)
+    if choices.interval == "scale":
+        raise InputError("a grouping is searched for by one measure of all columns; interval: relative, rank or sd")
     tell("reading", 0.0)
     dataset = accept(data, **said.reading)
     declarations = declare(dataset, said, **columns)

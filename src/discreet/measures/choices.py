@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypedDict
 
@@ -14,7 +14,7 @@ from discreet.plugins import list_plugins, load_plugin, name_of
 FAST = ("il", "gil", "dld", "id", "dr", "score", "k", "ad", "risk", "change")
 ALL = ("il", "gil", "pil", "dld", "pld", "id", "dr", "score", "gdr", "si", "k", "ad", "l", "t", "risk", "change")
 DIRECTIONS = ("original", "released")
-INTERVALS = ("relative", "rank", "sd")
+INTERVALS = ("relative", "rank", "sd", "scale")
 # The group of entry points by which other packages add measures.
 PLUGINS = "discreet.measures"
 Asked = str | Callable[[Any, Any], Any] | Sequence[str | Callable[[Any, Any], Any]]
@@ -33,15 +33,17 @@ class LinkageKeywords(TypedDict, total=False):
         Quasi-identifiers that an intruder may know; all by default.
     choose : int
         How many of them: linkage (dld) is the mean over all subsets of so many.
-    interval : {"relative", "rank", "sd"}
-        Interval of interval disclosure (id): a share of the original value, of the ranks, or of the released standard
-        deviation.
+    interval : {"scale", "relative", "rank", "sd"}
+        Interval of interval disclosure (id): a share of the original value (relative), of the ranks, or of the released
+        standard deviation (sd); or, the default of a judgement and for nothing else, by the scale of each column:
+        relative where it has a true zero, in standard deviations elsewhere. A grouping is made with relative by
+        default.
     width : float
-        Half-width of the interval: 10 percent of the value, 1 to 10 percent of the records averaged, or 0.1 standard
-        deviations by default.
+        Half-width of the interval: 10 percent of the value (and of the standard deviation, by scale), 1 to 10 percent
+        of the records averaged, or 0.1 standard deviations by default.
     records : bool
         Whether interval disclosure (id) counts records all of whose values are within, or single values; by default
-        values for relative, records for rank and sd.
+        values for scale and relative, records for rank and sd.
     sample : int
         How many records search in linkage (dld).
     """
@@ -74,9 +76,11 @@ class Choices:
     seed: int = 0
 
     @classmethod
-    def of(cls, linkage: Mapping[str, Any], seed: int) -> Choices:
-        """The choices that linkage keywords make."""
-        return cls(**{**linkage, "known": tuple(as_names("known", linkage.get("known"))), "seed": seed})
+    def of(cls, linkage: Mapping[str, Any], seed: int, default: Choices | None = None) -> Choices:
+        """The choices that linkage keywords make, with a default where they say nothing."""
+        said = {name: value for name, value in linkage.items() if value is not None}
+        said["known"] = tuple(as_names("known", said.get("known")))
+        return replace(default or cls(), **said, seed=seed)
 
     def check_known(self, names: Sequence[str]) -> None:
         """Refuse attributes known that are not among the quasi-identifiers, and subsets of more than there are."""
@@ -147,3 +151,7 @@ def _find_own(measure: object) -> Own:
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
+
+
+# As a release is judged where nothing else is asked for.
+JUDGED = Choices(interval="scale")

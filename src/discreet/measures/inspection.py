@@ -12,7 +12,7 @@ from typing import Any
 from discreet.columns import resolve
 from discreet.configuration import EXPECTED, Config
 from discreet.data.dataset import Dataset
-from discreet.data.profile import Profile, Proposal, profile, propose
+from discreet.data.profile import Profile, Proposal, profile, propose, propose_unit
 from discreet.data.roles import REST, Declaration, Declarations
 from discreet.data.toml import write_key, write_value
 from discreet.measures.uniqueness import count_below, join_marks, mark, risk_by_column
@@ -115,7 +115,7 @@ class Inspection:
                     f"{column.levels:,}",
                     f"{column.missing:,}",
                     _percent(column.unique, self.records),
-                    column.proposal.role,
+                    column.proposal.unit or column.proposal.role,
                     column.proposal.reason,
                 )
                 for column in self.columns
@@ -164,6 +164,12 @@ class Inspection:
                 "smaller combinations"
                 for k, number in self.risk.items()
             ),
+            *(
+                f"# {column.proposal.unit} = {write_value(column.name)}  # {column.levels:,} values in "
+                f"{self.records:,} records"
+                for column in self.columns
+                if column.proposal.unit
+            ),
             "",
             "# A file with other columns than these is refused, also where a role is given to all or to the rest.",
             f"{EXPECTED} = {write_value([column.name for column in self.columns])}",
@@ -200,7 +206,7 @@ def look(
     for number, name in enumerate(names):
         tell("counting", number / len(names))
         counted = profile(*_read_as_declared(dataset, declared[name]))
-        columns.append(Column(**vars(counted), proposal=propose(counted)))
+        columns.append(Column(**vars(counted), proposal=propose_unit(dataset, counted, propose(counted))))
     decided = declared.names("quasi") if quasi or said.roles.get("quasi") else []
     chosen = decided or [column.name for column in columns if column.proposal.role == "quasi"]
     values = {column.name: column.values for column in columns}

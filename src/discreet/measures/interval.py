@@ -16,9 +16,17 @@ Numbers = NDArray[np.float64]
 Inside = Callable[[float], NDArray[np.bool_]]
 
 # Widths and whether whole records count, as the sources have them.
-RELATIVE, RANK, SD = "relative", "rank", "sd"
-WIDTHS: dict[str, tuple[float, ...]] = {RELATIVE: (10.0,), RANK: tuple(float(p) for p in range(1, 11)), SD: (0.1,)}
-RECORD_WISE = {RELATIVE: False, RANK: True, SD: True}
+RELATIVE, RANK, SD, SCALE = "relative", "rank", "sd", "scale"
+WIDTHS: dict[str, tuple[float, ...]] = {
+    RELATIVE: (10.0,),
+    RANK: tuple(float(p) for p in range(1, 11)),
+    SD: (0.1,),
+    SCALE: (10.0,),
+}
+RECORD_WISE = {RELATIVE: False, RANK: True, SD: True, SCALE: False}
+# The zero of numbers whose mean is more than so many standard deviations from it is no part of their scale: 10 % of the
+# mean either way is then longer than a standard deviation, and holds a good third of all records anyway.
+FAR_FROM_ZERO = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +44,9 @@ class IntervalDisclosure:
         a mean where there are several widths, NaN for a record with no value in the original. Internal: it tells who
         is at risk.
     kind : str
-        relative, rank or sd.
+        relative, rank, sd or scale.
+    by_sd : tuple of str
+        Of scale, the attributes that are measured in standard deviations.
     record_wise : bool
         Whether a record counts only if all of its values are disclosed.
     widths : tuple of float
@@ -49,6 +59,7 @@ class IntervalDisclosure:
     kind: str
     record_wise: bool
     widths: tuple[float, ...]
+    by_sd: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, without those of single records; None for an attribute without values."""
@@ -58,6 +69,7 @@ class IntervalDisclosure:
             "kind": self.kind,
             "record_wise": self.record_wise,
             "widths": list(self.widths),
+            "by_sd": list(self.by_sd),
         }
 
 
@@ -68,6 +80,7 @@ def interval_disclosure(
     kind: str = RELATIVE,
     records: bool | None = None,
     width: float | Sequence[float] | None = None,
+    true_zeros: Sequence[bool] | None = None,
 ) -> IntervalDisclosure:
     """Share of the original values, or of the records, that lie in the interval a release draws round them.
 
@@ -80,6 +93,9 @@ def interval_disclosure(
     `sd`
         |y−x| ≤ width·sd(Y_j), ddof 1 (J. M. Mateo-Sanz, F. Sebé and J. Domingo-Ferrer, Outlier protection in
         continuous microdata masking, PSD 2004: SDID). The standard deviation of a single value is taken as 0.
+    `scale`
+        `relative` where an attribute has a true zero. A share of the value says nothing of a year or a place: elsewhere
+        |y−x| ≤ width/100·sd(Y_j).
 
     The ends belong to the interval, and a value that lies on one but for rounding is inside.
 
@@ -94,13 +110,15 @@ def interval_disclosure(
     names : sequence of str
         The attributes.
     kind : str
-        relative, rank or sd.
+        relative, rank, sd or scale.
     records : bool, optional
         Whether to count records all of whose values are disclosed (the default of rank and sd), or values (the default
-        of relative).
+        of relative and scale).
     width : float or sequence of float, optional
-        By default 10 (percent) for relative, the mean over 1, 2, …, 10 (percent) for rank, 0.1 for sd. The result is
-        the mean over a sequence.
+        By default 10 (percent) for relative and scale, the mean over 1, 2, …, 10 (percent) for rank, 0.1 for sd. The
+        result is the mean over a sequence.
+    true_zeros : sequence of bool, optional
+        For scale, whether each attribute has a true zero; by default what its values tell.
     """
     if kind not in WIDTHS:
         raise InputError(f"kind must be one of {', '.join(WIDTHS)}, not '{kind}'")
@@ -115,14 +133,20 @@ def interval_disclosure(
     hits = np.zeros(n, dtype=np.int64)
     whole = np.ones((len(widths), n), dtype=bool)
     attributes: dict[str, float] = {}
+    by_sd = []
     for j in range(d):
         x, y = np.ascontiguousarray(X[:, j]), np.ascontiguousarray(Y[:, j])
         present = ~np.isnan(x)
         known += present
-        inside = {RELATIVE: _relative, RANK: _rank, SD: _sd}[kind](x, y)
+        own = kind
+        if kind == SCALE:
+            own = RELATIVE if (has_true_zero(x) if true_zeros is None else true_zeros[j]) else SD
+        share = kind == SCALE and own == SD
+        by_sd += [names[j]] if share else []
+        inside = {RELATIVE: _relative, RANK: _rank, SD: _sd}[own](x, y)
         found = 0
         for at, w in enumerate(widths):
-            disclosed = inside(w)
+            disclosed = inside(w / 100.0 if share else w)
             hits += disclosed
             whole[at] &= disclosed | ~present
             found += int(np.count_nonzero(disclosed))
@@ -140,7 +164,26 @@ def interval_disclosure(
     else:
         shares[taking_part] = 100.0 * hits[taking_part] / (len(widths) * known[taking_part])
         rate = 100.0 * int(hits.sum()) / (len(widths) * int(known.sum()))
-    return IntervalDisclosure(rate, attributes, shares, kind, record_wise, widths)
+    return IntervalDisclosure(rate, attributes, shares, kind, record_wise, widths, tuple(by_sd))
+
+
+def has_true_zero(values: Numbers) -> bool:
+    """Whether a share of a number means something: none is negative, and they do not lie close together far from 0.
+
+    Years, latitudes and day numbers lie so: their mean is more than 5 standard deviations from 0.
+
+    Parameters
+    ----------
+    values : array of float
+        The numbers; NaN where missing.
+    """
+    seen = values[~np.isnan(values)]
+    if not len(seen) or float(seen.max()) <= 0.0 <= float(seen.min()):
+        return True
+    largest = float(np.abs(seen).max())
+    # In units of the largest, whose square may be out of the range of numbers.
+    spread = float((seen / largest).std())
+    return float(seen.min()) >= 0.0 and (spread == 0.0 or float((seen / largest).mean()) <= FAR_FROM_ZERO * spread)
 
 
 def _gap(x: Numbers, y: Numbers) -> Numbers:

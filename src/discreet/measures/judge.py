@@ -20,7 +20,7 @@ from discreet.errors import InputError
 from discreet.measures.change import changes
 from discreet.measures.choices import Choices, Own
 from discreet.measures.fellegi import MOST_ATTRIBUTES, decile_bins, probabilistic_linkage
-from discreet.measures.interval import interval_disclosure
+from discreet.measures.interval import SCALE, has_true_zero, interval_disclosure
 from discreet.measures.linkage import (
     MOST_SEARCHED_FULLY,
     SAMPLE_SIZE,
@@ -116,7 +116,8 @@ class Judge:
         found = self._interval(self.choices)
         if found is None:
             return {"id": None}
-        return {"id": found["rate"], "id_per_attribute": found["attributes"]}
+        by_sd = {"id_by_sd": found["by_sd"]} if found["by_sd"] else {}
+        return {"id": found["rate"], "id_per_attribute": found["attributes"]} | by_sd
 
     def _dr(self, linkages: dict[Choices, Linkage]) -> dict[str, Any]:
         interval = self._interval(OF_2013)
@@ -174,10 +175,15 @@ class Judge:
         }
 
     def _interval(self, choices: Choices) -> dict[str, Any] | None:
-        names, X, Y = self.pair.numeric()
+        by_scale = choices.interval == SCALE
+        names, X, Y = self.pair.numeric(dates=by_scale)
         if not names:
             return None
-        return interval_disclosure(X, Y, names, choices.interval, choices.records, choices.width).as_dict()
+        zeros = None
+        if by_scale:
+            dates = {attribute.name for attribute in self.pair.attributes if attribute.kind == "date"}
+            zeros = [name not in dates and has_true_zero(x) for name, x in zip(names, X.T, strict=True)]
+        return interval_disclosure(X, Y, names, choices.interval, choices.records, choices.width, zeros).as_dict()
 
     def _linkage(self, choices: Choices, linkages: dict[Choices, Linkage]) -> Linkage:
         # Intervals make no difference to a linkage.

@@ -16,6 +16,7 @@ from discreet.data.ancestry import distances
 from discreet.data.attributes import Attribute, Values
 from discreet.data.embedding import embed
 from discreet.measures.change import Moments, align, both_moments
+from discreet.recoding.extremes import as_it_came
 
 
 def information_loss(
@@ -25,7 +26,8 @@ def information_loss(
 
     A value that was missing in the original takes no part. A value that is missing in the release only stands at its
     attribute's mean: all that it told is lost. In the total an attribute counts by its weight; its own loss does not
-    depend on it. A mode in place of categories can lose more than the mean would, and so more than 100 %.
+    depend on it. A mode in place of categories can lose more than the mean would, and so more than 100 %. Numbers that
+    were rounded, or whose extremes were coded, are measured against those that came in.
 
     Parameters
     ----------
@@ -38,6 +40,7 @@ def information_loss(
     """
     sse_all, sst_all = 0.0, 0.0
     parts: dict[str, float] = {}
+    attributes = [as_it_came(attribute) for attribute in attributes]
     plain = {"weight": 1.0} if by_hierarchy else {"weight": 1.0, "ancestry": ()}
     embedding, _ = embed([replace(attribute, **plain) for attribute in attributes])
     for axis, attribute, after in zip(embedding.axes, attributes, released, strict=True):

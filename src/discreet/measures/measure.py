@@ -11,7 +11,7 @@ from discreet.columns import Names, TypeKeywords, as_names, resolve, sort_keywor
 from discreet.configuration import Config, load
 from discreet.errors import InputError
 from discreet.listening import shows_progress
-from discreet.measures.choices import ALL, Asked, Choices, LinkageKeywords, parse_measures
+from discreet.measures.choices import ALL, JUDGED, Asked, Choices, LinkageKeywords, parse_measures
 from discreet.text import silent
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class MeasureKeywords(TypeKeywords, LinkageKeywords, total=False):
 
 
 @shows_progress
-@takes(TypeKeywords, LinkageKeywords, defaults=Choices)
+@takes(TypeKeywords, LinkageKeywords, defaults=JUDGED)
 def measure(
     original: Any,
     released: Any,
@@ -188,7 +188,7 @@ def measure(
     from discreet.verification.previous import intersect, read_previous
 
     types, linkage = sort_keywords(measure, keywords, TypeKeywords, LinkageKeywords)
-    choices = Choices.of(linkage, seed)
+    choices = Choices.of(linkage, seed, JUDGED)
     asked, own = parse_measures(measures)
     said = load(config)
     before = accept(original, "the original", **said.reading)

@@ -61,10 +61,14 @@ class Pair:
         pairs = zip(self.attributes, self.released, strict=True)
         return [attribute.name for attribute, values in pairs if np.isnan(values).all()]
 
-    def numeric(self, *, blank: bool = True) -> tuple[list[str], Points, Points]:
-        """The numeric attributes, with or without those blank in the release: names, original and released values."""
+    def numeric(self, *, blank: bool = True, dates: bool = False) -> tuple[list[str], Points, Points]:
+        """The numeric attributes, with or without those blank in the release, with or without dates.
+
+        Names, original and released values.
+        """
         left_out = [] if blank else self.blank
-        chosen = [i for i, a in enumerate(self.attributes) if a.kind == "numeric" and a.name not in left_out]
+        kinds = ("numeric", "date") if dates else ("numeric",)
+        chosen = [i for i, a in enumerate(self.attributes) if a.kind in kinds and a.name not in left_out]
         if not chosen:
             return [], np.empty((self.records, 0)), np.empty((self.records, 0))
         return (

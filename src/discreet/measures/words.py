@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.measures.choices import Choices
+from discreet.measures.interval import RECORD_WISE
 from discreet.text import count, entry
 from discreet.verification.previous import together
 
@@ -75,7 +76,9 @@ def figures(values: Mapping[str, Any], choices: Choices, left_out: Sequence[str]
     shown = [name for name in ("gil", "pil", "id", "dr", "gdr") if name in values and name not in left_out]
     if shown and len(numeric) < len(values["covers"]["all"]):
         only = ", ".join(numeric) or "none"
-        lines += entry("Covered", f"gil, pil and id, also within the scores, cover the numeric attributes: {only}")
+        dates = [name for name in values.get("id_per_attribute", {}) if name not in numeric]
+        too = f"; id by itself also {', '.join(dates)}" if dates else ""
+        lines += entry("Covered", f"gil, pil and id, also within the scores, cover the numeric attributes: {only}{too}")
     return lines
 
 
@@ -98,7 +101,7 @@ def intruder(values: Mapping[str, Any], choices: Choices) -> str:
         shared = f"each record shares its values with at least {others} other{'s' if others > 1 else ''}"
         parts.append(shared if others else "some records share their values with no other")
     if values.get("id") is not None:
-        parts.append(f"{values['id']:.2f} % {_within(choices)}")
+        parts.append(f"{values['id']:.2f} % {within(values, choices)}")
     return _sentence(parts)
 
 
@@ -158,16 +161,37 @@ def _search(choices: Choices) -> str:
     return f"{who}{told} {found}"
 
 
-def _within(choices: Choices) -> str:
-    """What interval disclosure counts, in words."""
-    records = choices.records if choices.records is not None else choices.interval != "relative"
+def within(values: Mapping[str, Any], choices: Choices) -> str:
+    """What interval disclosure counts, in words.
+
+    Parameters
+    ----------
+    values : mapping
+        The measures: `id_by_sd` and `id_per_attribute` are looked at.
+    choices : Choices
+        How they were taken.
+    """
+    records = counts_records(choices)
     what = "of the records have all numeric values" if records else "of the numeric values lie"
     width = choices.width
+    if choices.interval == "scale":
+        share = 10 if width is None else width
+        by_sd, all_ = values.get("id_by_sd") or [], values.get("id_per_attribute") or {}
+        near = f"within {share / 100:g} standard deviations of the release"
+        if by_sd and len(by_sd) == len(all_):
+            return f"{what} {near}"
+        but = f" ({', '.join(by_sd)}, without a true zero: {near})" if by_sd else ""
+        return f"{what} within {share:g} % of the truth{but}"
     return {
         "relative": f"{what} within {10 if width is None else width:g} % of the truth",
         "rank": f"{what} within {'1 to 10' if width is None else f'{width:g}'} % of the ranks round the release",
         "sd": f"{what} within {0.1 if width is None else width:g} standard deviations of the release",
     }[choices.interval]
+
+
+def counts_records(choices: Choices) -> bool:
+    """Whether interval disclosure counts records, and no single values."""
+    return RECORD_WISE[choices.interval] if choices.records is None else choices.records
 
 
 def _sentence(parts: list[str]) -> str:
@@ -177,7 +201,7 @@ def _sentence(parts: list[str]) -> str:
 
 def _how(name: str, values: Mapping[str, Any], choices: Choices) -> str:
     if name == "id":
-        records = choices.records if choices.records is not None else choices.interval != "relative"
+        records = counts_records(choices)
         return f" ({choices.interval}, {'records' if records else 'values'})"
     error = values.get(f"{name}_standard_error")
     return "" if error is None else f" (estimated from {values[f'{name}_searched']:,} records, ± {error:.2f})"

@@ -13,21 +13,37 @@ from discreet.errors import InputError
 from discreet.microdata.classes import AttributeGroup
 from discreet.text import count
 
-# With more records even short trials take long, those of methods that run to their end most: then only values are told.
-MOST_SEARCHED, MOST_CONSTRUCTED = 100_000, 20_000
-# The share of time or steps that a trial takes, and how many steps at least, if there are as many.
-TRIAL, LEAST_STEPS = 1 / 10, 8
+# With more records even one more search takes long, that of methods that run to their end most, and after a search of
+# more seconds nobody waits for another one: then only values are told.
+MOST_SEARCHED, MOST_CONSTRUCTED, MOST_SECONDS = 100_000, 20_000, 30.0
+# The other way is tried for this share of the steps first, and for so many at least.
+FIRST_SHARE, LEAST_STEPS = 1 / 10, 8
+# It is advised where it loses less by more than this share of the loss reached.
+WORTH_TELLING = 1 / 10
 OTHER_WAY = {"separate": "impute", "impute": "separate"}
 
 Groups = Sequence[AttributeGroup]
 
 
 class Trials(NamedTuple):
-    """How to try another way: divide the records anew, take the loss of a short search; of so many records at most."""
+    """How to try another way, and what this one has reached.
+
+    Parameters
+    ----------
+    divide : callable
+        Divides the records anew.
+    search : callable
+        The loss after so many steps; none where the search was broken off.
+    steps : int
+        The steps of this way; 0 of a construction.
+    reached : callable
+        The loss of this way after so many of its steps.
+    """
 
     divide: Callable[[Sequence[Attribute]], Groups]
-    search: Callable[[Sequence[Attribute], Groups], float]
-    most: int
+    search: Callable[[Sequence[Attribute], Groups, int], float | None]
+    steps: int
+    reached: Callable[[int], float]
 
 
 def tell_gaps(attributes: Sequence[Attribute], groups: Groups, trials: Trials | None = None) -> list[str]:
@@ -56,17 +72,27 @@ def tell_gaps(attributes: Sequence[Attribute], groups: Groups, trials: Trials | 
         )
     if filled:
         notes.append(f"{count(filled, 'missing value')} filled with the aggregate of their column (impute)")
-    if notes and trials is not None and len(attributes[0].values) <= trials.most:
-        notes[-1] += _compare("impute" if apart >= filled else "separate", attributes, groups, trials)
+    if notes and trials is not None:
+        notes[-1] += _compare("impute" if apart >= filled else "separate", attributes, trials)
     return notes
 
 
-def _compare(way: str, attributes: Sequence[Attribute], groups: Groups, trials: Trials) -> str:
-    """The loss with the gaps as they are treated and with the other way, and which is less."""
+def _compare(way: str, attributes: Sequence[Attribute], trials: Trials) -> str:
+    """The loss reached and that of the other way after as many steps, if that may be worth while; and whether it is."""
     turned = [replace(one, missing=OTHER_WAY.get(one.missing, one.missing)) for one in attributes]
+    steps, loss = trials.steps, trials.reached(trials.steps)
+    first = min(steps, max(LEAST_STEPS, int(steps * FIRST_SHARE)))
     try:
-        loss, other = trials.search(attributes, groups), trials.search(turned, trials.divide(turned))
+        groups = trials.divide(turned)
+        other = trials.search(turned, groups, first)
+        if first < steps and other is not None:
+            if trials.reached(first) - other <= WORTH_TELLING * loss:
+                return ""
+            other = trials.search(turned, groups, steps)
     except InputError:  # patterns of too few records, which cannot be kept apart
         return f"; --missing {way} is not possible"
-    advice = f": try --missing {way}" if other < loss else ""
-    return f"; after a short search the loss is {loss:.2f} % so, and {other:.2f} % with --missing {way}{advice}"
+    if other is None:
+        return ""
+    effort = f" and as many steps ({steps:,})" if steps else ""
+    advice = f": try --missing {way}" if loss - other > WORTH_TELLING * loss else ""
+    return f"; with --missing {way}{effort} the loss is {other:.2f} %, and {loss:.2f} % as it is{advice}"

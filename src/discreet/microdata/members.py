@@ -18,15 +18,36 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from discreet.data.embedding import Axis
+from discreet.evolution.checks import integers, whole
+from discreet.evolution.process import State, Together, inside
+from discreet.evolution.process import part as state_of
+from discreet.evolution.stops import Cycles
+from discreet.kernels.compiling import search_clock
 from discreet.microdata.classes import Classes
 from discreet.microdata.households import HouseholdClass, HouseholdClasses, Members
-from discreet.microdata.method import Labels, Points, renumber
+from discreet.microdata.method import Labels, Method, Points, kept_partition, renumber
 from discreet.microdata.options import Settings
 from discreet.microdata.records import Records
-from discreet.microdata.solving import Partition, Solution, View, adopt, choose, find_bound, partition_of, solve
+from discreet.microdata.solving import (
+    Partition,
+    Solution,
+    View,
+    adopt,
+    begin_views,
+    choose,
+    find_bound,
+    join_answers,
+    keep_in,
+    partition_of,
+    say_loss,
+    split_labels,
+    start_of,
+    warm_up_views,
+)
+from discreet.running import describe_search, run
 
-# The share of a search after which members are matched anew, within the groups found so far.
-FIRST_SHARE = 2 / 3
+# Members are matched anew after so many epochs, then after so many times as many again, and so on.
+CYCLES = Cycles(12, 2.0)
 # Members are matched with the means and means taken in turn, until a turn gains less than this share; so often at most.
 LEAST_GAIN, MOST_TURNS = 1e-6, 30
 # Up to so many members all orders are tried, many households at a time; so many distances are held at a time.
@@ -74,6 +95,20 @@ class _Matched(NamedTuple):
             ]
         )
 
+    def losses(self, labels: Labels) -> NDArray[np.float64]:
+        """What is lost in each class, given the groups of households."""
+        records = self.view().records
+        home = np.repeat(np.arange(len(self.parts)), [len(part.members) for part in self.parts])
+        of_group = np.empty(int(labels.max()) + 1, np.int64)
+        of_group[labels] = home
+        lost: NDArray[np.float64] = np.bincount(of_group, weights=records.losses(labels), minlength=len(self.parts))
+        return lost
+
+    def take(self, other: _Matched, better: NDArray[np.bool_]) -> _Matched:
+        """The same with the members of another one in some of the classes."""
+        parts = [new if take else old for old, new, take in zip(self.parts, other.parts, better, strict=True)]
+        return self._replace(parts=parts)
+
 
 def solve_households(
     views: Sequence[View],
@@ -83,11 +118,9 @@ def solve_households(
     checkpoint: Path | None = None,
     looks: Sequence[Labels] | None = None,
     is_given: bool = False,
+    say: Callable[[float], float] | None = None,
 ) -> Solution:
     """Group the households of every class; the partitions are of records, one place of one group being a group.
-
-    Members are matched with the means of their class to begin with. After the first share of the search they are
-    matched within the groups found, and the search goes on from these groups; at its end they are matched again.
 
     Parameters
     ----------
@@ -98,40 +131,182 @@ def solve_households(
     tell : callable
         Told the stage and how far along it is, in [0, 1].
     checkpoint : Path, optional
-        Where the first share of the search is kept, and goes on from.
+        Where the search is kept, and goes on from.
     looks : sequence of arrays of int, optional
         How each record looks, for every view: households of a class whose members look the same are groups to start
         from, each of at least k.
     is_given : bool
         Whether these groups are the answer, and only members are matched.
+    say : callable, optional
+        Turns the cost into the loss in percent that those who listen are told; by default that of these records.
     """
     tell("matching", 0.0)
-    searches = not is_given and choose(settings.method, settings.params)[1].searches
     points = [view.records.points() for view in views]
     sized = [(number, matched) for number, view in enumerate(views) for matched in _by_size(view, points[number])]
     start = None
     if looks is not None:
         arranged = [(number, *_arrange(matched, looks[number])) for number, matched in sized]
         sized, start = [(number, matched) for number, matched, _ in arranged], [own for _, _, own in arranged]
-    begun = sized
+    joined = [matched.view() for _, matched in sized]
     if is_given and start is not None:
-        solution = adopt([matched.view() for _, matched in sized], start, replace(settings, bound=False), tell)
+        search = adopt(joined, start, replace(settings, bound=False), tell).search
+        found, answer = _match(sized, points, start), start
     else:
-        first = _share(settings, FIRST_SHARE) if searches else settings
-        solution = solve([matched.view() for _, matched in sized], first, tell, start=start, checkpoint=checkpoint)
-    search, given, keeps = solution.search, solution.start, solution.start_keeps
-    sized = _match(sized, points, solution)
-    if searches and search["stopped"] != "interrupted":
-        found = [partition.labels for partition in solution.partitions]
-        solution = solve([matched.view() for _, matched in sized], _share(settings, 1 - FIRST_SHARE), tell, start=found)
-        sized = _match(sized, points, solution)
-        search = _follow(search, solution.search)
-    partitions = _as_records(views, sized, solution.partitions, settings.k)
+        name, method = choose(settings.method, settings.params)
+        warm_up_views(method, joined, settings, tell)
+        began = search_clock()
+        process = HouseholdSearch(sized, points, method, settings, tell, split_labels(joined, start))
+        outcome = run(
+            process,
+            settings,
+            tell=lambda fraction: tell("grouping", fraction),
+            checkpoint=keep_in(checkpoint, name, method, joined, settings, start),
+            began=began,
+            say=say or say_loss(views),
+        )
+        found, answer = process.answer()
+        tell("grouping", 1.0)
+        search = describe_search(outcome, name, method.parameters(), settings.seed)
+    partitions = _as_records(views, found, answer, settings.k)
     bound = find_bound(_by_place(views), partitions, settings, tell) if settings.bound else None
     if bound is not None:
         bound["method"] += "; of members one by one"
-    started = None if given is None else _as_records(views, begun, given, settings.k)
-    return Solution(partitions, search, bound, started, keeps)
+    if start is None or is_given:
+        return Solution(partitions, search, bound)
+    _, keeps = start_of(joined, start, settings.k)
+    return Solution(partitions, search, bound, _as_records(views, sized, start, settings.k), keeps)
+
+
+class HouseholdSearch:
+    """Groups of households and the order of their members in turn: a search of groups, in cycles of epochs.
+
+    When a cycle is over members are matched anew within the groups found, and the search of each class in which that
+    gains something begins anew from these groups. Where a cycle ends follows from its number alone, so that a run of N
+    epochs is the beginning of every longer one. What is handed out is matched once more.
+
+    Parameters
+    ----------
+    sized : sequence of (int, matched households)
+        The households of each size, with the number of their view.
+    points : sequence of arrays of float
+        The records of each view as vectors.
+    method : Method
+        How the households of a class are grouped.
+    settings : Settings
+        k, seed, threads.
+    tell : callable
+        Told the stage and how far along it is, in [0, 1].
+    starts : sequence of arrays of int, optional
+        The groups that the search of each class starts from, if it does from any.
+    """
+
+    bound = None  # what is proven of members as they stand says nothing of other orders
+
+    def __init__(
+        self,
+        sized: Sequence[tuple[int, _Matched]],
+        points: Sequence[Points],
+        method: Method,
+        settings: Settings,
+        tell: Callable[[str, float], None],
+        starts: Sequence[Labels | None],
+    ) -> None:
+        self._sized, self._points, self._starts = list(sized), points, list(starts)
+        self._method, self._settings, self._tell, self._k = method, settings, tell, settings.k
+        self._search = self._begin(range(len(starts)))
+        self._cycle, self._epoch = 0, 0
+        self.finished = not method.searches
+
+    @property
+    def cost(self) -> float:
+        """What is lost by the best groups so far, members as they stand."""
+        return self._search.cost
+
+    def epochs(self) -> Iterator[None]:
+        """Epochs of the search of groups; before some of them members are matched anew."""
+        while not self.finished:
+            if self._search.finished or self._epoch == CYCLES.length(self._cycle):
+                self._match_anew()
+                if self._search.finished:
+                    self.finished = True
+                    return
+            next(self._search.epochs(), None)
+            self._epoch += 1
+            yield
+
+    def answer(self) -> tuple[list[tuple[int, _Matched]], list[Labels]]:
+        """The households with their members matched, and the group of each."""
+        labels = self._labels()
+        return _match(self._sized, self._points, labels), labels
+
+    def save(self) -> State:
+        """The order of members, what the search of each class started from, and where it stands."""
+        state: State = {"cycle": self._cycle, "epoch": self._epoch, "finished": int(self.finished)}
+        for number, held in enumerate(held for _, matched in self._sized for held in matched.parts):
+            state[f"members.{number}"] = held.members
+        for number, start in enumerate(self._starts):
+            if start is not None:
+                state[f"starts.{number}"] = start
+        return state | inside("search", self._search.save())
+
+    def load(self, state: State) -> None:
+        """Go on from a saved state."""
+        self._cycle, self._epoch = (whole(name, state[name], 0) for name in ("cycle", "epoch"))
+        self.finished = bool(whole("finished", state["finished"], 0))
+        numbers, sized, starts = iter(range(len(self._starts))), [], []
+        for view, matched in self._sized:
+            parts = []
+            for held, number in zip(matched.parts, numbers, strict=False):
+                parts.append(held._replace(members=kept_members(held, state[f"members.{number}"])))
+                start = state.get(f"starts.{number}")
+                starts.append(None if start is None else kept_partition("starts", start, len(held.members), self._k))
+            sized.append((view, matched._replace(parts=parts)))
+        self._sized, self._starts = sized, starts
+        self._search = self._begin(range(len(starts)))
+        self._search.load(state_of("search", state))
+
+    def _match_anew(self) -> None:
+        """Match members within the groups found; begin anew where that gains something."""
+        labels = self._labels()
+        sized, better = [], []
+        for (view, old), (_, new), own in zip(
+            self._sized, _match(self._sized, self._points, labels), labels, strict=True
+        ):
+            before, after = old.losses(own), new.losses(own)
+            gains = after < before * (1.0 - LEAST_GAIN)
+            sized.append((view, old.take(new, gains)))
+            better += gains.tolist()
+        changed = np.flatnonzero(better).tolist()
+        answers = self._search.answer()
+        self._sized = sized
+        self._starts = [answers[number] if gains else self._starts[number] for number, gains in enumerate(better)]
+        processes = list(self._search.processes)
+        for number, process in zip(changed, self._begin(changed).processes if changed else (), strict=True):
+            processes[number] = process
+        self._search = Together(processes, self._search.threads)
+        self._cycle, self._epoch = self._cycle + 1, 0
+
+    def _begin(self, classes: Sequence[int]) -> Together[Labels]:
+        """Begin the search of some of the classes."""
+        starts = [self._starts[number] for number in classes]
+        return begin_views(self._method, self._views(), self._settings, self._tell, starts, classes)
+
+    def _labels(self) -> list[Labels]:
+        """The groups found so far, for the households of each size."""
+        return join_answers(self._views(), self._search.answer())
+
+    def _views(self) -> list[View]:
+        return [matched.view() for _, matched in self._sized]
+
+
+def kept_members(own: HouseholdClass, kept: object) -> Members:
+    """The members of households that come from a file: the same ones, at places of the same kinds."""
+    members = integers("members", kept, own.members.shape, 0, int(own.members.max()))
+    for kind in np.unique(own.kinds):
+        places = own.kinds == kind
+        if (np.sort(members[:, places], axis=1) != np.sort(own.members[:, places], axis=1)).any():
+            raise ValueError("the members kept are those of other households")
+    return members
 
 
 def _by_size(view: View, points: Points) -> Iterator[_Matched]:
@@ -175,45 +350,24 @@ def _by_place(views: Sequence[View]) -> list[View]:
     return apart
 
 
-def _share(settings: Settings, share: float) -> Settings:
-    """The settings of a share of the search."""
-    if settings.steps is not None:
-        return replace(settings, steps=max(1, round(settings.steps * share)))
-    return replace(settings, time=settings.time * share)
-
-
 def _match(
-    sized: Sequence[tuple[int, _Matched]], points: Sequence[Points], solution: Solution
+    sized: Sequence[tuple[int, _Matched]], points: Sequence[Points], labels: Sequence[Labels]
 ) -> list[tuple[int, _Matched]]:
-    """Match members within the groups that were found."""
-    return [
-        (number, matched.match(points[number], partition.labels))
-        for (number, matched), partition in zip(sized, solution.partitions, strict=True)
-    ]
-
-
-def _follow(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """The account of a search that went on in a second one."""
-    steps, seconds = first["steps"], first["seconds"]
-    later = [[steps + step, round(seconds + time, 3), cost] for step, time, cost in second["trace"]]
-    return second | {
-        "steps": steps + second["steps"],
-        "seconds": round(seconds + second["seconds"], 3),
-        "trace": first["trace"] + later,
-    }
+    """Match members within groups of households."""
+    return [(number, matched.match(points[number], own)) for (number, matched), own in zip(sized, labels, strict=True)]
 
 
 def _as_records(
-    views: Sequence[View], sized: Sequence[tuple[int, _Matched]], partitions: Sequence[Partition], k: int
+    views: Sequence[View], sized: Sequence[tuple[int, _Matched]], groups: Sequence[Labels], k: int
 ) -> list[Partition]:
     """Groups of households as groups of records, for each view."""
     labels = [np.empty(len(view.records), np.int64) for view in views]
     given = [0] * len(views)
-    for (number, matched), partition in zip(sized, partitions, strict=True):
+    for (number, matched), own in zip(sized, groups, strict=True):
         members = np.concatenate([part.members for part in matched.parts])
         size = members.shape[1]
-        labels[number][members] = given[number] + partition.labels[:, None] * size + np.arange(size)
-        given[number] += (int(partition.labels.max()) + 1) * size
+        labels[number][members] = given[number] + own[:, None] * size + np.arange(size)
+        given[number] += (int(own.max()) + 1) * size
     return [partition_of(view.records, own, k) for view, own in zip(views, labels, strict=True)]
 
 

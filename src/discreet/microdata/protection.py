@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -18,11 +18,12 @@ from discreet.data.dataset import Dataset, Packed
 from discreet.data.embedding import Embedding, embed
 from discreet.data.files.csv import assign_types
 from discreet.data.memory import give_back
-from discreet.data.profile import BEWARE, warn_of_revealing
+from discreet.data.profile import BEWARE, find_units, warn_of_revealing
 from discreet.data.roles import RECODINGS, Declarations
 from discreet.data.rows import read_persons, read_weights
 from discreet.errors import InputError, PromiseNotKept, suggest
-from discreet.measures.choices import Choices
+from discreet.listening import LISTENERS, announce_moment
+from discreet.measures.choices import JUDGED
 from discreet.measures.contributions import contributions
 from discreet.measures.judge import Judge, show, take_own
 from discreet.measures.loss import information_loss
@@ -30,7 +31,7 @@ from discreet.measures.pair import Pair
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
-from discreet.microdata.gaps import LEAST_STEPS, MOST_CONSTRUCTED, MOST_SEARCHED, TRIAL, Trials, tell_gaps
+from discreet.microdata.gaps import MOST_CONSTRUCTED, MOST_SEARCHED, MOST_SECONDS, Trials, tell_gaps
 from discreet.microdata.households import Households, household_groups, number_households
 from discreet.microdata.members import solve_households
 from discreet.microdata.method import describe_params
@@ -43,7 +44,7 @@ from discreet.plugins import name_of
 from discreet.recoding.extremes import as_it_came, is_recoded, read_recoded
 from discreet.release.evidence import describe_distributions, describe_input, evidence
 from discreet.release.release import Release
-from discreet.text import silent
+from discreet.text import count, silent
 from discreet.verification.confidential import Scale, parse_l, parse_t
 from discreet.verification.previous import Previous, intersect
 from discreet.verification.promise import Promise, check
@@ -102,6 +103,7 @@ def release_of(
     if constraints is not None:
         check_possible(dataset, groups, constraints)
     kept, views, constant = _lay_out(attributes, groups, constraints)
+    say = _say_loss(attributes, kept) if LISTENERS else None
     # A release is measured against the numbers as they came in.
     came = [as_it_came(attribute) for attribute in attributes]
     chosen: list[str] = []
@@ -110,7 +112,7 @@ def release_of(
     elif households is not None:
         looks = labels if start is None else [start]
         solution = solve_households(
-            views, settings, tell, checkpoint=checkpoint, looks=looks, is_given=labels is not None
+            views, settings, tell, checkpoint=checkpoint, looks=looks, is_given=labels is not None, say=say
         )
     elif labels is None:
         solution = solve(
@@ -120,6 +122,7 @@ def release_of(
             start=None if start is None else [start],
             checkpoint=checkpoint,
             bound=settings.bound,
+            say=say,
         )
     else:
         solution = adopt(views, labels, settings, tell)
@@ -131,6 +134,11 @@ def release_of(
         # Medians and digits are not what a search counts: what it found may lose more once they are written.
         if solution.start_keeps and _counted(came, before) < _counted(came, released):
             solution, released = solution.stay(), before
+    if LISTENERS:
+        # A search counts centroids and filled gaps: the last that is told of it is the loss of what will be written.
+        bound = None if solution.bound is None else solution.bound["value"]
+        steps, seconds = solution.search["steps"], solution.search["seconds"]
+        announce_moment(steps, seconds, information_loss(came, released)[0], bound)
     names = declarations.names("quasi", "confidential", "by")
     frame = dataset.frame.select(names).with_columns(
         # Zero and minus zero are one stratum, but two texts.
@@ -205,6 +213,7 @@ def release_of(
         notes=notes
         + chosen
         + _warn_of_weights(frame, declarations, settings)
+        + _warn_of_units(frame, dataset, declarations, promise)
         + constant
         + _tell_gaps(
             dataset,
@@ -214,7 +223,9 @@ def release_of(
             settings,
             constraints,
             households,
-            compare=compare_gaps and labels is None,
+            # What began from given groups has done more than its steps.
+            solution.search if compare_gaps and labels is None and start is None else None,
+            measures["il"],
         ),
     )
     found = [partition.labels for partition in solution.partitions]
@@ -245,6 +256,36 @@ def _warn_of_weights(frame: pl.DataFrame, declarations: Declarations, settings: 
         f"{BEWARE}the sampling weights '{name}' are released unchanged: {100 * alone / frame.height:.0f} % of the "
         "records have one that is unique in their class, and whoever knows it finds the record"
     ]
+
+
+def _warn_of_units(frame: pl.DataFrame, dataset: Dataset, declarations: Declarations, promise: Promise) -> list[str]:
+    """What the promise leaves open where a column that is left out names persons with several records, or households.
+
+    Told is in how many of the classes that are released there are fewer than k of them.
+    """
+    if promise.person is not None or promise.household is not None:
+        return []
+    told = []
+    for name in find_units(dataset, declarations):
+        units = (
+            dataset.frame[name].rank("dense").fill_null(-pl.int_range(dataset.frame.height, eager=True).cast(pl.Int64))
+        )
+        classes = records = below = 0
+        for group in promise.groups:
+            keys = [frame[key].alias(str(place)) for place, key in enumerate((*promise.by, *group))]
+            found = pl.DataFrame([*keys, units.alias("unit")]).group_by([key.name for key in keys])
+            sizes = found.agg(pl.col("unit").n_unique(), pl.len().alias("records"))
+            few = sizes.filter(pl.col("unit") < promise.k)
+            classes, below, records = classes + sizes.height, below + few.height, records + int(few["records"].sum())
+        if below:
+            levels = dataset.frame[name].drop_nulls().n_unique()
+            told.append(
+                f"{BEWARE}'{name}' is left out, and its {levels:,} values repeat in {frame.height:,} records: if it "
+                f"says whose a record is, {below:,} of {count(classes, 'class', 'classes')} "
+                f"({count(records, 'record')}) are of fewer than k = {promise.k} of them; --person {name} asks for k "
+                f"persons in each, --household {name} for k households that look alike"
+            )
+    return told
 
 
 def promise_of(
@@ -292,6 +333,17 @@ def _lay_out(
     return kept, views, constant
 
 
+def _say_loss(attributes: Sequence[Attribute], kept: Sequence[Attribute]) -> Callable[[float], float]:
+    """What the cost of groups is as a loss in percent: with the values that are blanked, of the variance of all."""
+    axes = embed(attributes)[0].axes
+    blanked, whole = 0.0, 0.0
+    for axis, attribute, own in zip(axes, attributes, kept, strict=True):
+        lost = attribute.values[np.isnan(own.values) & ~np.isnan(attribute.values)]
+        blanked += axis.sums(lost, np.full(len(lost), np.nan))[0]
+        whole += attribute.weight * np.count_nonzero(~np.isnan(attribute.values)) if axis.width else 0.0
+    return lambda cost: 100.0 * (cost + blanked) / whole if whole > 0 else 0.0
+
+
 def _released(
     kept: Sequence[Attribute], groups: Sequence[AttributeGroup], partitions: Sequence[Partition]
 ) -> list[Values]:
@@ -311,30 +363,41 @@ def _tell_gaps(
     settings: Settings,
     constraints: Constraints | None,
     households: Households | None,
-    *,
-    compare: bool,
+    search: Mapping[str, Any] | None,
+    loss: float,
 ) -> list[str]:
-    """What missing values cost, as they are treated and as they might be."""
-    if not compare:
+    """What missing values cost, as they are treated; after a search that can be repeated as they might be, too."""
+    searches = search is not None and choose(settings.method, settings.params)[1].searches
+    if (
+        search is None
+        or search["stopped"] == "interrupted"
+        or max([search["seconds"], *(point[1] for point in search["trace"])]) > MOST_SECONDS
+        or dataset.frame.height > (MOST_SEARCHED if searches else MOST_CONSTRUCTED)
+    ):
         return tell_gaps(attributes, groups)
     names = [[attributes[column].name for column in group.columns] for group in groups]
-    steps = settings.steps
-    short = settings.shorten(TRIAL if steps is None else max(TRIAL, min(1.0, LEAST_STEPS / max(1, steps))))
 
-    def try_out(attributes: Sequence[Attribute], groups: Sequence[AttributeGroup]) -> float:
+    def try_out(attributes: Sequence[Attribute], groups: Sequence[AttributeGroup], steps: int) -> float | None:
         if constraints is not None:
             check_possible(dataset, groups, constraints)
         kept, views, _ = _lay_out(attributes, groups, constraints)
+        short = replace(settings, steps=max(1, steps), measures="none", own=(), bound=False, seeds=1)
         found = (solve if households is None else solve_households)(views, short, silent)
+        if found.search["stopped"] == "interrupted":
+            return None
         return information_loss(attributes, _released(kept, groups, found.partitions))[0]
+
+    def reached(steps: int) -> float:
+        earlier = [cost for step, _, cost in search["trace"] if step <= steps]
+        last = search["trace"][-1][2] if search["trace"] else 0.0
+        return loss * earlier[-1] / last if earlier and last > 0 else loss
 
     def divide(turned: Sequence[Attribute]) -> Sequence[AttributeGroup]:
         if households is None:
             return attribute_groups(dataset, turned, names, by, settings.k)
         return household_groups(dataset, turned, names, by, settings.k, households)
 
-    searches = choose(settings.method, settings.params)[1].searches
-    return tell_gaps(attributes, groups, Trials(divide, try_out, MOST_SEARCHED if searches else MOST_CONSTRUCTED))
+    return tell_gaps(attributes, groups, Trials(divide, try_out, search["steps"], reached))
 
 
 def _keep(attribute: Attribute, blank: NDArray[np.bool_]) -> Attribute:
@@ -382,7 +445,7 @@ def judge(
     width = sum(PER_CATEGORY if axis.nominal else axis.width for axis in pair.embedding.axes)
     affordable = max(LEAST_SAMPLE, LINKAGE_COORDINATES // max(1, pair.records * width))
     # A sample of most records saves little.
-    choices = Choices(sample=affordable if affordable < pair.records / 2 else None)
+    choices = replace(JUDGED, sample=affordable if affordable < pair.records / 2 else None)
     return Judge(pair, choices, tell).measure(dict.fromkeys(("il", *asked))) | {"choices": asdict(choices)}
 
 

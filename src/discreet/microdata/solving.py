@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,7 @@ def solve(
     start: Sequence[Labels] | None = None,
     checkpoint: Path | None = None,
     bound: bool = False,
+    say: Callable[[float], float] | None = None,
 ) -> Solution:
     """Partition the classes of every view, all side by side.
 
@@ -203,37 +205,25 @@ def solve(
         Where a search is kept, and goes on from.
     bound : bool
         Whether to prove a lower bound.
+    say : callable, optional
+        Turns the cost into the loss in percent that those who listen are told; by default that of these records.
     """
     name, method = choose(settings.method, settings.params)
-    tell("compiling", 0.0)
-    for width, categories in sorted({(view.records.width, view.records.has_categories) for view in views}):
-        alike = [view for view in views if (view.records.width, view.records.has_categories) == (width, categories)]
-        sizes = {len(rows) for view in alike for rows in view.classes.rows}
-        warm_up(method, width, settings.k, sizes, alike[0].records if categories else None, alike[0].constraints)
-    classes = [(view, rows) for view in views for rows in view.classes.rows]
-    parts = [view.records.take(rows) for view, rows in classes]
-    exact = _check_bound(bound, parts)
-    starts: list[Labels | None] = [None] * len(parts)
-    if start is not None:
-        starts = [renumber(own[rows]) for view, own in zip(views, start, strict=True) for rows in view.classes.rows]
-    file = None
-    if checkpoint is not None and method.searches:
-        signature = _signature(name, method, views, settings, start)
-        file = CheckpointFile(checkpoint, signature, CHECKPOINT_REASONS)
+    exact = _check_bound(bound, [view.records.take(rows) for view in views for rows in view.classes.rows])
+    warm_up_views(method, views, settings, tell)
     began = search_clock()
-    kept = [None if view.constraints is None else view.constraints.take(rows) for view, rows in classes]
-    process = begin_parts(method, parts, settings, lambda fraction: tell("grouping", fraction), starts, kept)
+    process = begin_views(method, views, settings, tell, split_labels(views, start))
     outcome = run(
         process,
         settings,
         tell=lambda fraction: tell("grouping", fraction),
-        checkpoint=file,
+        checkpoint=keep_in(checkpoint, name, method, views, settings, start),
         began=began,
-        whole=lambda: sum(view.records.sst() for view in views),
+        say=say or say_loss(views),
     )
-    labels = iter(process.answer())
+    labels = join_answers(views, process.answer())
     tell("grouping", 1.0)
-    partitions = [partition_of(view.records, _join(view.classes, labels), settings.k) for view in views]
+    partitions = [partition_of(view.records, own, settings.k) for view, own in zip(views, labels, strict=True)]
     search = describe_search(outcome, name, method.parameters(), settings.seed)
     # Of points that stand for categories only about, nothing is proven.
     proven = process.bound if exact else None
@@ -245,11 +235,76 @@ def solve(
         told = find_bound(views, partitions, settings, tell)
     if start is None:
         return Solution(partitions, search, told)
-    given = [partition_of(view.records, own, settings.k) for view, own in zip(views, start, strict=True)]
+    return Solution(partitions, search, told, *start_of(views, start, settings.k))
+
+
+def say_loss(views: Sequence[View]) -> Callable[[float], float]:
+    """What a cost is in percent of the variance of all records; that is added up when it is first asked for."""
+    whole = cache(lambda: sum(view.records.sst() for view in views))
+    return lambda cost: 100.0 * cost / whole() if whole() > 0 else 0.0
+
+
+def start_of(views: Sequence[View], start: Sequence[Labels], k: int) -> tuple[list[Partition], bool]:
+    """The partitions that a search starts from, and whether they keep all they must."""
+    given = [partition_of(view.records, own, k) for view, own in zip(views, start, strict=True)]
     keep = all(
         view.constraints is None or view.constraints.keep(own.labels) for view, own in zip(views, given, strict=True)
     )
-    return Solution(partitions, search, told, given, keep)
+    return given, keep
+
+
+def warm_up_views(
+    method: Method, views: Sequence[View], settings: Settings, tell: Callable[[str, float], None]
+) -> None:
+    """Compile all that the search of these views needs."""
+    tell("compiling", 0.0)
+    for width, categories in sorted({(view.records.width, view.records.has_categories) for view in views}):
+        alike = [view for view in views if (view.records.width, view.records.has_categories) == (width, categories)]
+        sizes = {len(rows) for view in alike for rows in view.classes.rows}
+        warm_up(method, width, settings.k, sizes, alike[0].records if categories else None, alike[0].constraints)
+
+
+def begin_views(
+    method: Method,
+    views: Sequence[View],
+    settings: Settings,
+    tell: Callable[[str, float], None],
+    starts: Sequence[Labels | None],
+    of: Sequence[int] | None = None,
+) -> Together[Labels]:
+    """Begin the search of a method on each class of every view, or on some of these; a construction is done then."""
+    classes = [(view, rows) for view in views for rows in view.classes.rows]
+    classes = [classes[number] for number in range(len(classes)) if of is None or number in of]
+    parts = [view.records.take(rows) for view, rows in classes]
+    kept = [None if view.constraints is None else view.constraints.take(rows) for view, rows in classes]
+    return begin_parts(method, parts, settings, lambda fraction: tell("grouping", fraction), starts, kept)
+
+
+def split_labels(views: Sequence[View], labels: Sequence[Labels] | None) -> list[Labels | None]:
+    """The groups within each class of every view, labels 0 to g−1; of none, none for each."""
+    if labels is None:
+        return [None for view in views for _ in view.classes.rows]
+    return [renumber(own[rows]) for view, own in zip(views, labels, strict=True) for rows in view.classes.rows]
+
+
+def join_answers(views: Sequence[View], answers: Sequence[Labels]) -> list[Labels]:
+    """The groups of the classes of every view, under numbers of their own in each view."""
+    found = iter(answers)
+    return [_join(view.classes, found) for view in views]
+
+
+def keep_in(
+    checkpoint: Path | None,
+    name: str,
+    method: Method,
+    views: Sequence[View],
+    settings: Settings,
+    start: Sequence[Labels] | None,
+) -> CheckpointFile | None:
+    """Where the search of these views is kept; a construction is not."""
+    if checkpoint is None or not method.searches:
+        return None
+    return CheckpointFile(checkpoint, _signature(name, method, views, settings, start), CHECKPOINT_REASONS)
 
 
 def begin_parts(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.data.profile import BEWARE
-from discreet.measures.choices import Choices
+from discreet.measures.choices import JUDGED
 from discreet.measures.words import figures, judgement
 from discreet.tabular.table import Table
 from discreet.text import MARGIN, entry, write_figure
@@ -51,9 +51,9 @@ def summarize_release(
         lines += entry("Bound", _bound(account["bound"]))
     # The loss has its own line.
     told = {name: value for name, value in measures.items() if name != "il"}
-    lines += judgement(told, Choices())
+    lines += judgement(told, JUDGED)
     if "covers" in measures:
-        lines += figures(told, Choices(), left_out=("gil", "id", "dr", "score"))
+        lines += figures(told, JUDGED, left_out=("gil", "id", "dr", "score"))
     if measures["blanked"]:
         lines += entry("Blanked", f"{measures['blanked']:,} values, so that records with missing values can be grouped")
     lines += entry("Promise", promise.words())

@@ -202,3 +202,16 @@ def test_a_household_without_a_number_is_told(tmp_path: Path) -> None:
     frame = _survey(400, 7).with_columns(house=pl.when(pl.int_range(400) == 370).then(None).otherwise("house"))
     with pytest.raises(discreet.DiscreetError, match=r"does not say whose 1 record is \(record 71\)"):
         discreet.protect_large(write_parts(frame, tmp_path / "in"), tmp_path / "out", **HOW | {"household": "house"})
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_households_searched_by_time_are_repeated_by_steps(tmp_path: Path, seed: int) -> None:
+    parts = write_parts(_survey(400, seed), tmp_path / "in")
+    how = {name: value for name, value in HOW.items() if name != "method"} | {"household": "house"}
+    for name in ("time", "steps"):
+        (tmp_path / name).mkdir()
+    first = discreet.protect_large(parts, tmp_path / "time" / "out", time=0.2, **how)
+    steps = max(first.evidence["search"]["steps"], 1)
+    again = discreet.protect_large(parts, tmp_path / "steps" / "out", steps=steps, **how | {"workers": 2})
+    assert read_bytes(tmp_path / "time" / "out") == read_bytes(tmp_path / "steps" / "out")
+    assert again.measures["il"] == first.measures["il"]

@@ -137,7 +137,9 @@ def risk_facts(subject: Subject, looked: Look) -> dict[str, Any]:
         write_percent(measures["dld"]) if measures.get("dld") is not None else None,
     )
     if measures.get("id") is not None:
-        add("Numbers within 10 % of the truth", "100 %", write_percent(measures["id"]))
+        by_sd = measures.get("id_by_sd")
+        but = f" ({', '.join(by_sd)}: within 0.1 standard deviations)" if by_sd else ""
+        add(f"Numbers within 10 % of the truth{but}", "100 %", write_percent(measures["id"]))
     then = {} if before is None else before.closeness
     for name, now in looked.closeness.items():
         old = then.get(name)
