@@ -346,6 +346,7 @@ def test_the_whole_process_killed_at_random_moments(tmp_path: Path, whole: tuple
 def test_work_that_somebody_else_has_begun_is_not_gone_on_with(tmp_path: Path) -> None:
     folder, other = tmp_path / "out.work", tmp_path / "copy.work"
     Work(folder).make()
+    Work(folder).write("look-00000.json", {})
     Work(folder).make()  # it goes on
     shutil.copytree(folder, other)
     with pytest.raises(InputError, match="you have not begun this work"):
@@ -372,6 +373,8 @@ def test_without_a_folder_of_state_the_work_is_done_but_does_not_go_on(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    Work(tmp_path / "out.work").make()
+    folder = Work(tmp_path / "out.work")
+    folder.make()
+    folder.write("look-00000.json", {})
     with pytest.raises(InputError, match="you have not begun this work"):
-        Work(tmp_path / "out.work").make()
+        folder.make()
