@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from campaign.folders import PLANTS, Snare, work_in
+from campaign.folders import MODULES, PLANTS, Snare, work_in
 from campaign.found import Found
 
 PROTECT = ["protect", "plain.csv", "--quasi", "all", "--k", 3, "--steps", 1]
@@ -48,6 +48,9 @@ def snare(tmp_path: Path) -> Snare:
     rng = np.random.default_rng(3)  # a hidden folder of its own, and not a link to one
     for plant in PLANTS:
         plant(made, rng)
+    for name in MODULES:
+        if not (made.data / name).exists():
+            (made.data / f"{name}.py").write_text(made.code)
     assert (made.data / ".discreet" / "jobs").is_dir()
     return made
 

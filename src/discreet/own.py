@@ -24,7 +24,7 @@ KEY, SIGNED = "key", "signed"
 # Others may not change a folder of ours; of a folder of secrets they may not even know what is in it.
 CHANGEABLE, OPEN = 0o022, 0o077
 # A file of ours in a folder of data is smaller; whatever is larger is none.
-MOST_BYTES = 64_000_000
+MOST_BYTES = 1_000_000_000
 
 
 def is_own(folder: Path, *, closed: bool = False) -> bool:
