@@ -24,6 +24,12 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.running.DEFAULT_SECONDS", 0.1)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _state_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let no test write into the folder of state of whoever runs them."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 def leave_out(package: str, what: str) -> None:
     """Skip a test whose Debian package is missing; fail it where all are to be there (continuous integration)."""
     reason = f"{what} is not here; Debian has it as {package}"

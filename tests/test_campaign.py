@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet
-from campaign import attackers, counts, files, frames, minimality, names, states, tables
+from campaign import attackers, counts, files, folders, frames, minimality, names, states, tables
 from campaign.__main__ import BATCHES, trial_of
 from campaign.found import Found
 from campaign.ledger import Entry, Ledger
@@ -25,6 +25,7 @@ from discreet.tabular import counts as known_counts
         ("files", range(20)),
         ("states", range(6)),
         ("names", range(18)),
+        ("folders", range(4)),
     ],
 )
 def test_nothing_breaks(name: str, seeds: Sequence[int], tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ SAME_FLOOR = {
     "tabular": {"data"},
 }
 # Modules at the top of the package that any room may import, and that are no rooms themselves.
-EVERYBODY = {"errors", "extras", "text", "listening", "plugins", "_version", "_moved"}
+EVERYBODY = {"errors", "extras", "text", "listening", "own", "plugins", "_version", "_moved"}
 
 # Of the picture, in pixels.
 ROW, COLUMN, BOX, GUTTER, MARGIN = 40, 46, 116, 150, 14

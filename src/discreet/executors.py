@@ -13,18 +13,22 @@ import os
 import platform
 import secrets
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from discreet._version import __version__
 from discreet.errors import DiscreetError, InputError
+from discreet.listening import unheard
+from discreet.own import safe_path
 
 # Processes work side by side on tasks: within one a single thread is enough.
 ONE_THREAD = (
@@ -36,6 +40,11 @@ MOST_DEATHS = 5
 CONNECTING, LOOKING = 10, 5
 # What must be the same everywhere for the same bytes.
 LIBRARIES = ("numpy", "polars", "pyarrow", "numba", "scipy")
+# Workers of a cluster are started by others, in a folder that may hold modules of anybody's.
+UNSAFE = (
+    "a worker of the cluster would import modules that lie in its current folder; start the workers with "
+    "python -P -m distributed.cli.dask_worker …, or with PYTHONSAFEPATH=1 in their environment"
+)
 
 Task = Callable[..., object]
 
@@ -67,6 +76,13 @@ def guard(task: Task, arguments: Sequence[Any]) -> dict[str, Any]:
         return {"code": "fault", "status": 1, "message": f"a fault in a task ({type(error).__name__} in {where})"}
 
 
+def guard_on_cluster(task: Task, arguments: Sequence[Any]) -> dict[str, Any]:
+    """Do a task in a worker that others have started; refused if it imports what lies in its current folder."""
+    if not sys.flags.safe_path:
+        return {"code": "input", "status": InputError.exit_status, "message": UNSAFE}
+    return guard(task, arguments)
+
+
 class Pool:
     """Does tasks, each once and to its end, on whatever there is.
 
@@ -78,12 +94,18 @@ class Pool:
         How many tasks may be under way at once.
     versions : dict
         Versions that the workers have.
+    guard : callable
+        Does a task in a worker.
     """
 
     def __init__(
-        self, make: Callable[[], Executor] | None, workers: int, versions: dict[str, str] | None = None
+        self,
+        make: Callable[[], Executor] | None,
+        workers: int,
+        versions: dict[str, str] | None = None,
+        guard: Callable[[Task, Sequence[Any]], dict[str, Any]] = guard,
     ) -> None:
-        self._make, self.workers = make, workers
+        self._make, self.workers, self._guard = make, workers, guard
         self.versions = versions or list_versions()
         self._executor: Executor | None = None
 
@@ -107,7 +129,9 @@ class Pool:
     def _each(self, task: Task, arguments: Sequence[Sequence[Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
         if self._make is None:
             for place, given in enumerate(arguments):
-                yield place, guard(task, given)
+                with unheard():
+                    result = guard(task, given)
+                yield place, result
             return
         left, running, deaths = list(range(len(arguments)))[::-1], dict[Future[Any], int](), 0
         try:
@@ -116,7 +140,7 @@ class Pool:
                     if self._executor is None:
                         self._executor = self._make()
                     while left and len(running) < 2 * self.workers:
-                        running[self._executor.submit(guard, task, arguments[left[-1]])] = left[-1]
+                        running[self._executor.submit(self._guard, task, arguments[left[-1]])] = left[-1]
                         left.pop()
                     ended, _ = wait(running, LOOKING, return_when=FIRST_COMPLETED)
                     if not ended and _has_lost(self._executor):
@@ -187,8 +211,9 @@ def open_pool(
     if cluster is not None:
         with _open_dask(cluster) as (client, number):
             versions = _check_workers(client, shared)
-            pool = Pool(lambda: _Kept(client.get_executor(pure=False, retries=MOST_DEATHS)), number, versions)
-            yield pool
+            yield Pool(
+                lambda: _Kept(client.get_executor(pure=False, retries=MOST_DEATHS)), number, versions, guard_on_cluster
+            )
         return
     if executor is not None:
         if not isinstance(executor, Executor) and not hasattr(executor, "submit"):
@@ -219,7 +244,24 @@ class _Kept(Executor):
 
 def make_processes(workers: int, initializer: Callable[..., object] | None = None, *given: Any) -> ProcessPoolExecutor:
     """Processes of this machine that end with this one, and leave Ctrl-C to it."""
-    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_start_worker, initargs=(initializer, given))
+    with safe_path():  # beside the workers there is one that looks after what they share
+        return ProcessPoolExecutor(workers, _Context(), initializer=_start_worker, initargs=(initializer, given))
+
+
+class _Process(SpawnProcess):
+    """A process that imports nothing from the current folder, not even while it starts."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - what the library calls
+        usual: Any = SpawnProcess
+        with safe_path():
+            return usual._Popen(process_obj)
+
+
+class _Context(SpawnContext):
+    """How such processes are started."""
+
+    Process = _Process
 
 
 def _start_worker(initializer: Callable[..., object] | None, given: Sequence[Any]) -> None:
@@ -331,10 +373,14 @@ def _is_loopback(host: str) -> bool:
 def _check_workers(client: Any, shared: Path | None) -> dict[str, str]:
     """Try out all workers: the same versions, one shared folder."""
     path, token = _token(shared)
-    found = client.run(_probe_worker, path, token)
-    answers = [_check_worker(versions, sees or shared is None) for versions, sees in found.values()]
+    found = client.run(guard_on_cluster, probe, (path, token))
+    for answer in found.values():
+        if "code" in answer:
+            raise TaskFailed(answer["code"], answer["status"], answer["message"])
+    answers = [_check_worker(versions, sees or shared is None) for versions, sees in map(_result, found.values())]
     return answers[0]
 
 
-def _probe_worker(path: str, token: str) -> tuple[dict[str, str], bool]:
-    return probe(path, token)
+def _result(answer: dict[str, Any]) -> tuple[dict[str, str], bool]:
+    versions, sees = answer["result"]
+    return versions, sees

@@ -34,6 +34,10 @@ class Listener(Protocol):
         """
         ...
 
+    def found(self) -> None:
+        """Be told that a search has ended: from now on there is something to keep."""
+        ...
+
 
 LISTENERS: list[Listener] = []
 
@@ -48,6 +52,16 @@ def heard_by(listener: Listener) -> Iterator[None]:
         LISTENERS.remove(listener)
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Tell nobody of what goes on in the block: a task is heard of nowhere else either, when it is done elsewhere."""
+    listeners, LISTENERS[:] = LISTENERS[:], []
+    try:
+        yield
+    finally:
+        LISTENERS[:] = listeners
+
+
 def announce_stage(name: str, fraction: float) -> None:
     """Tell whoever listens the stage of a command."""
     for listener in LISTENERS:
@@ -58,6 +72,12 @@ def announce_moment(steps: int, seconds: float, cost: float, bound: float | None
     """Tell whoever listens where a search stands."""
     for listener in LISTENERS:
         listener.moment(steps, seconds, cost, bound)
+
+
+def announce_found() -> None:
+    """Tell whoever listens that a search has ended."""
+    for listener in LISTENERS:
+        listener.found()
 
 
 def shows_progress(verb: Callable[P, R]) -> Callable[P, R]:

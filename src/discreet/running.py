@@ -17,7 +17,7 @@ from discreet.evolution.loop import Listener, Outcome, evolve
 from discreet.evolution.process import Process
 from discreet.evolution.stops import MaxSeconds, MaxSteps, Moment
 from discreet.kernels.compiling import search_clock
-from discreet.listening import LISTENERS, announce_moment
+from discreet.listening import LISTENERS, announce_found, announce_moment
 
 DEFAULT_SECONDS = 10.0
 # How long a search goes on, in seconds, when making its first answer has used up the time.
@@ -139,6 +139,7 @@ def run(
         listeners: list[Listener] = [_announce(process, say)] if LISTENERS else []
         listeners.append(lambda _moment, fraction: tell(fraction))
         outcome = evolve(process, stop, listeners=listeners, checkpoint=file, clock=search_clock)
+        announce_found()
     except (CheckpointMismatch, CheckpointDamaged, OSError) as error:
         if checkpoint is None:
             raise

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
 
 from canary import Command
 from discreet.cli.progress import Reporter
+from discreet.kernels.compiling import announce_compiling
+from discreet.listening import Listener, heard_by
 
 ROLES = ["--quasi", "town,age,income,born", "--confidential", "diagnosis", "--identifier", "name", "--by", "region"]
 LONG = ["--time", "600", "--measures", "none"]
@@ -24,6 +27,8 @@ WATCHED = """
 import signal, sys, time
 from discreet.cli import main
 from discreet.cli.progress import Reporter
+from discreet.kernels.compiling import announce_compiling
+from discreet.listening import Listener, heard_by
 
 # A process started in the background of a script would ignore the signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -191,6 +196,28 @@ def test_the_same_steps_give_the_same_file_on_any_number_of_threads(
         )
         assert result.status == 0, result.err
     assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+def test_that_kernels_are_compiled_is_said_when_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    heard: list[str] = []
+
+    class Ear:
+        def stage(self, name: str, _fraction: float) -> None:
+            heard.append(name)
+
+    with heard_by(cast("Listener", Ear())), Reporter() as report:
+        report("compiling", 0.0)
+        assert capsys.readouterr().err == ""
+        announce_compiling("")
+        announce_compiling("")
+    assert heard == ["preparing", "compiling"]
+    assert capsys.readouterr().err == "compiling kernels for this machine (once) …\n"
+    with Reporter() as report:
+        report("compiling", 0.0)
+        announce_compiling("here: it belongs to another user")
+    assert "in each process: there is no cache for them (here: it belongs" in capsys.readouterr().err
+    announce_compiling("")
+    assert capsys.readouterr().err == ""
 
 
 def test_the_options_of_a_search_reach_it(command: Command, survey: Path, tmp_path: Path) -> None:

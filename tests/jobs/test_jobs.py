@@ -6,6 +6,8 @@ import random
 import shutil
 import signal
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -177,3 +179,75 @@ def test_the_commands(jobs: Jobs, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["jobs", "resume", folder]) == 0
     assert run(["jobs", "remove", "1", folder, "--json"]) == 0
     assert jobs.list() == []
+
+
+# The process of a job, which waits in one of its stages until it has been asked to stop.
+HELD = """
+import sys, time
+from pathlib import Path
+from discreet.cli.app import run
+from discreet.jobs import worker
+from discreet.jobs.job import LOCK, STOP, lock
+
+usual, path = worker.ProgressFile.stage, Path(sys.argv[1])
+
+def stage(self, name, fraction):
+    usual(self, name, fraction)
+    if name.startswith(sys.argv[2]) and not (path / STOP).exists():
+        while not (path / STOP).exists():
+            time.sleep(0.01)
+        time.sleep(0.5)  # the signal comes right after the file
+
+worker.ProgressFile.stage = stage
+worker.carry_out(path, lock(path / LOCK), run)
+"""
+NUMBERS = ["protect", "numbers.csv", "--quasi", "all", "--k", "4"]
+SUPPRESS = ["suppress", "flagged.parquet", "--steps", "2", "--seed", "3", "--threads", "1", "-o", "release.csv"]
+
+
+@pytest.mark.parametrize(
+    ("command", "stage", "state"),
+    [
+        ([*PROTECT, *STEPS, "--bound", "-o", "release.csv"], "reading", "stopped"),
+        (
+            ["protect", "numbers.csv", "--quasi", "all", "--k", "4", *STEPS, "--bound", "-o", "release.csv"],
+            "bounding",
+            "done",
+        ),
+        ([*PROTECT, *STEPS, "-o", "release.csv"], "verifying", "done"),
+        ([*PROTECT, *STEPS, "-o", "release.csv"], "measuring", "done"),
+        ([*PROTECT, "--method", "mdav", "-o", "release.csv"], "verifying", "done"),
+        (SUPPRESS, "reading", "stopped"),
+        (SUPPRESS, "guarding", "done"),
+        (SUPPRESS, "attacking", "done"),
+        (SUPPRESS, "bounding", "done"),
+        (["audit", "flagged.parquet"], "reading", "stopped"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else given,
+)
+def test_a_job_that_is_stopped_after_its_search_keeps_what_it_has_found(
+    jobs: Jobs, command: list[str], stage: str, state: str
+) -> None:
+    if "flagged.parquet" in command:
+        make("companies", jobs.folder)
+        os.chdir(jobs.folder)
+        by = ["--by", "district@region.hrc", "--by", "size_class", "--value", "turnover", "--holding", "holding"]
+        assert run(["tabulate", "companies.csv", *by, "-o", "table.parquet"]) == 0
+        assert run(["primary", "table.parquet", "--p", "10", "--threshold", "3", "-o", "flagged.parquet"]) == 0
+    if "numbers.csv" in command:
+        rng = random.Random(1)
+        rows = [",".join(f"{rng.gauss(0, 1):.3f}" for _ in range(3)) for _ in range(800)]
+        (jobs.folder / "numbers.csv").write_text("\n".join(["x,y,z", *rows]))
+    job = jobs.add(command, start=False)
+    process = subprocess.Popen([sys.executable, "-c", HELD, str(job.path), stage], cwd=jobs.folder)
+    try:
+        wait(lambda: job.progress().get("stage", "").startswith(stage) or process.poll() is not None)
+        assert process.poll() is None, job.state()
+        jobs.stop(job.id)
+        process.wait(120)
+    finally:
+        process.kill()
+        process.wait()
+    assert job.state().state == state, job.state()
+    assert (jobs.folder / "release.csv").exists() == (state == "done")
+    assert ("release.csv" in job.result().get("files", [])) == (state == "done")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet import kernels
-from discreet.kernels import jit
+from discreet.kernels import caching, jit
 from discreet.kernels.arrays import stable_order
 from discreet.kernels.compiling import is_compiled, second_process
 from discreet.kernels.jit import helper, kernel
@@ -58,7 +58,7 @@ def test_a_stale_cache_is_not_unpickled(tmp_path: Path) -> None:
 
 def test_a_cache_that_is_kept_in_another_way_is_not_used(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """It could not be told that what a kernel calls has changed."""
-    monkeypatch.setattr(numba.core.dispatcher.Dispatcher, "enable_caching", lambda _self: None)
+    monkeypatch.setattr(caching, "KNOWN", ("no_such_method",))
     made = kernel(_twice_and_thrice.py_func)  # type: ignore[attr-defined]
     assert not is_compiled(made)
     with second_process({"no.such.module": [made]}):

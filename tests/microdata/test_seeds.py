@@ -10,6 +10,8 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
+from discreet.microdata.seeds import VIEWS, search_seed
+from discreet.own import read_closed
 
 HOW: dict[str, Any] = {"k": 3, "quasi": ["x", "y"], "steps": 4, "measures": "none"}
 
@@ -39,6 +41,19 @@ def test_households_are_searched_so_too() -> None:
     several = discreet.protect(_frame(120), seeds=2, **how)
     alone = [discreet.protect(_frame(120), seed=seed, **HOW | {"household": "home"}) for seed in (0, 1)]
     assert several.measures["il"] == min(one.measures["il"] for one in alone)
+
+
+@pytest.mark.parametrize("name", [VIEWS, "1.pickle"])
+def test_pickles_are_read_from_no_folder_that_others_can_open(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"cos\n_exit\n(I3\ntR.")  # would end this process
+    tmp_path.chmod(0o755)
+    with pytest.raises(InputError, match="open to others; nothing is read"):
+        search_seed(str(tmp_path), 0) if name == VIEWS else read_closed(tmp_path / name)
+    tmp_path.chmod(0o700)
+    (tmp_path / name).rename(tmp_path / "other")
+    (tmp_path / name).symlink_to(tmp_path / "other")
+    with pytest.raises(InputError, match="is a link; nothing is read"):
+        search_seed(str(tmp_path), 0) if name == VIEWS else read_closed(tmp_path / name)
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ BATCHES = {
     "names": 60,
     "faults": 4,
     "minimality": 8,
+    "folders": 10,
 }
 CRASHED = "nothing ends the process but itself"
 

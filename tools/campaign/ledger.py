@@ -18,10 +18,11 @@ INTRODUCTION = """\
 # A campaign against the promises
 
 Tests show that code does what its authors thought of. This campaign draws what nobody thought of: random microdata and
-tables, broken files of every format, forged checkpoints and certificates, hostile names, and faults from outside such
-as a kill at any moment. What comes out is read by other libraries (csv, pandas, pyarrow, openpyxl, pyreadstat) and
-attacked with scipy's linear programs and exact elimination, by outsiders and by sole contributors who know their own
-part; none of it shares code with discreet.
+tables, broken files of every format, forged checkpoints and certificates, hostile names, folders of data with modules,
+caches, jobs and links that wait for somebody to work there, and faults from outside such as a kill at any moment. What
+comes out is read by other libraries (csv, pandas, pyarrow, openpyxl, pyreadstat) and attacked with scipy's linear
+programs and exact elimination, by outsiders and by sole contributors who know their own part; none of it shares code
+with discreet.
 
     make campaign
 

@@ -26,6 +26,8 @@ def main() -> None:
             signal.signal(number, signal.default_int_handler)
         # Small dense systems are solved faster, and always alike, by one thread.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        # Whatever library starts a process of its own: it imports nothing from a folder of data.
+        os.environ["PYTHONSAFEPATH"] = "1"
         from discreet.cli.printing import open_streams
 
         open_streams()

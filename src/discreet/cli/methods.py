@@ -48,8 +48,8 @@ def compile_(*, quiet: bool = False) -> int:
     """Compile the kernels of the default searches ahead of time, for an image or a cluster.
 
     They are compiled on first use otherwise, which takes half a minute or so, once on each kind of processor. The
-    cache is in the package's folder, in the user's cache folder if that cannot be written to, or where
-    NUMBA_CACHE_DIR says.
+    cache is in the package's folder; in ~/.cache/discreet/kernels if that cannot be written to, or others can write
+    to it; or in the folder that NUMBA_CACHE_DIR names by its whole path, if others cannot write to it.
 
     Parameters
     ----------

@@ -20,34 +20,40 @@ class Reporter:
         self.quiet = quiet
         self._stage, self._fraction = "", 0.0
         self._lock = threading.Lock()
-        self._over = False
+        self._over, self._compiles = False, False
         self._bar: Any = None
         self._task: Any = None
         self._timer = threading.Timer(PATIENCE, self._appear)
         self._timer.daemon = True
 
     def __enter__(self) -> Reporter:
+        from discreet.kernels.compiling import WATCHERS
+
+        WATCHERS.append(self._mention_compiling)
         if not self.quiet and sys.stderr.isatty():
             self._timer.start()
         return self
 
     def __call__(self, stage: str, fraction: float) -> None:
         """Take note of a stage and how far along it is."""
+        if stage == "compiling" and not self._compiles:
+            stage = "preparing"  # kernels are loaded from their cache
         announce_stage(stage, fraction)
         with self._lock:
-            if stage == "compiling" != self._stage and not self.quiet and not sys.stderr.isatty():
-                timer = threading.Timer(PATIENCE, self._mention_compiling)
-                timer.daemon = True
-                timer.start()
             self._stage, self._fraction = stage, fraction
             if self._bar is not None:
                 self._draw()
 
-    def _mention_compiling(self) -> None:
-        """Say without a terminal too why nothing happens; with a filled cache this stage takes no time."""
-        with self._lock:
-            if self._stage == "compiling" and not self._over:
-                tell("compiling kernels for this machine (once) …")
+    def _mention_compiling(self, why: str) -> None:
+        """Say why nothing happens, once, when a kernel must be compiled indeed."""
+        if self._compiles:
+            return
+        self._compiles = True
+        if self._stage == "preparing":
+            self("compiling", self._fraction)
+        if not self.quiet and (why or not sys.stderr.isatty()):
+            often = f"in each process: there is no cache for them ({why})" if why else "once"
+            tell(f"compiling kernels for this machine ({often}) …")
 
     def _appear(self) -> None:
         from rich.console import Console
@@ -76,6 +82,9 @@ class Reporter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        from discreet.kernels.compiling import WATCHERS
+
+        WATCHERS.remove(self._mention_compiling)
         self._timer.cancel()
         with self._lock:
             self._over = True

@@ -16,10 +16,18 @@ from discreet.errors import InputError
 def read(path: Path) -> dict[str, Any]:
     """The content of a file."""
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        return parse(path.read_bytes(), path)
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError):
+    except OSError:
+        raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
+
+
+def parse(content: bytes, path: Path) -> dict[str, Any]:
+    """What the bytes of a file say."""
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError:
         raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
     except (ValueError, RecursionError) as error:
         # The parser's own words can quote the file.

@@ -11,11 +11,14 @@
     stop             there once somebody has asked it to stop
     lock             held by the process that works on the job, as long as it lives
 
-Each appears whole or not at all.
+Each appears whole or not at all. A folder may come from anybody, and its jobs with it: a job is carried out only if
+this user's folder of state holds the signature of its request, which names the files that were given to it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import secrets
@@ -27,8 +30,9 @@ from typing import Any
 
 from discreet.data import toml
 from discreet.errors import InputError
+from discreet.own import is_own, is_vouched, read_plain, vouch, withdraw
 
-STATES = ("queued", "running", "stopped", "done", "failed")
+STATES = ("queued", "running", "stopped", "done", "failed", "unsigned")
 REQUEST, STATE, PROGRESS, RESULT = "request.toml", "state.json", "progress.json", "result.json"
 CHECKPOINT, MESSAGES, LOCK, STOP = "checkpoint.npz", "messages.txt", "lock", "stop"
 SCHEMA = "discreet/job/1"
@@ -38,6 +42,12 @@ COMMANDS = (*RESUMABLE, "audit", "group", "inspect", "measure", "primary", "repo
 # In a command, the folder of the job itself.
 HERE = "{job}"
 KILLED = "killed"
+UNSIGNED = (
+    "you have not asked for it here: it came with the folder, or the folder was moved, or its files are not as they "
+    "were; it is never carried out. If you know what it does, add its command again: discreet jobs add …"
+)
+# A request and the like are small.
+MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -92,10 +102,53 @@ class Job:
 
     def request(self) -> dict[str, Any]:
         """What was asked for: `command`, `title`, `asked`, and what the caller wants to remember as `about`."""
-        said = toml.read(self.path / REQUEST)
-        if said.get("schema") != SCHEMA or not isinstance(said.get("command"), list):
+        return self._parse(self._read_request())
+
+    def _read_request(self) -> bytes:
+        try:
+            return read_plain(self.path / REQUEST, MOST_BYTES)
+        except OSError:
+            raise InputError(f"{self.path / REQUEST}: not the request of a job") from None
+
+    def _parse(self, request: bytes) -> dict[str, Any]:
+        said = toml.parse(request, self.path / REQUEST)
+        kinds = {"command": list, "title": str, "asked": str, "about": dict, "files": dict}
+        if (
+            said.get("schema") != SCHEMA
+            or not said.get("command")
+            or any(not isinstance(said.get(name, kind()), kind) for name, kind in kinds.items())
+        ):
             raise InputError(f"{self.path / REQUEST}: not the request of a job")
         return said
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether this user has asked for exactly this in this folder; nothing else is carried out or believed."""
+        places = (self.path.parents[1], self.path.parent, self.path)
+        try:
+            if not all(map(is_own, places)) or any(file.is_symlink() for file in self.path.iterdir()):
+                return False
+            request = self._read_request()
+            if not is_vouched(*self._signed_parts(request)):
+                return False
+            files: dict[str, str] = self._parse(request).get("files", {})
+            return all(
+                hashlib.sha256(read_plain(self.path / name)).hexdigest() == digest for name, digest in files.items()
+            )
+        except (OSError, InputError):
+            return False
+
+    def sign(self, request: str) -> None:
+        """Write down that this user asks for this job; its files are on the way to their place."""
+        vouch(*self._signed_parts(request.encode()))
+
+    def withdraw(self) -> None:
+        """Forget that this user asked for it."""
+        with contextlib.suppress(InputError):
+            withdraw(*self._signed_parts(self._read_request()))
+
+    def _signed_parts(self, request: bytes) -> tuple[str | bytes, ...]:
+        return "job", str(self.folder.resolve()), self.id, request
 
     @property
     def command(self) -> list[str]:
@@ -105,6 +158,8 @@ class Job:
 
     def state(self) -> State:
         """Where it stands. A job that should be running though its process is gone has failed: it was killed."""
+        if not self.is_signed:
+            return State("unsigned", "unsigned", UNSIGNED)
         said = read_json(self.path / STATE)
         known = State(**{key: said[key] for key in State.__annotations__ if key in said}) if said else State()
         if known.state == "running" and not is_locked(self.path / LOCK):
@@ -117,11 +172,11 @@ class Job:
 
     def progress(self) -> dict[str, Any]:
         """`stage`, `fraction`, `steps`, `seconds`, `cost`, `bound` and `trace`, as far as they are known."""
-        return read_json(self.path / PROGRESS)
+        return read_json(self.path / PROGRESS) if self.is_signed else {}
 
     def result(self) -> dict[str, Any]:
         """`status`, `files` and `summary`; nothing while there is none."""
-        return read_json(self.path / RESULT)
+        return read_json(self.path / RESULT) if self.is_signed else {}
 
     def set_state(self, state: str, *, code: str = "", message: str = "", pid: int = 0, sittings: int = 0) -> None:
         """Write down where it stands now."""
@@ -142,14 +197,16 @@ class Job:
         }
 
 
-def write_request(command: Sequence[str], title: str, about: Mapping[str, Any]) -> str:
-    """The request of a job as TOML."""
+def write_request(command: Sequence[str], title: str, about: Mapping[str, Any], files: Mapping[str, str]) -> str:
+    """The request of a job as TOML, with the digests of the files that are given to it."""
+    digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
     content = {
         "schema": SCHEMA,
         "title": title,
         "asked": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": list(command),
         **({"about": dict(about)} if about else {}),
+        **({"files": digests} if files else {}),
     }
     return "".join(f"{key} = {toml.write_value(value)}\n" for key, value in content.items())
 
@@ -178,8 +235,8 @@ def put(path: Path, text: str, *, durable: bool = True) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """The content of a file of a job; nothing where there is none."""
     try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        content = json.loads(read_plain(path))
+    except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
 
@@ -188,7 +245,7 @@ def lock(path: Path, *, wait: bool = False) -> int | None:
     """Take a lock and give its handle; None if another process has it. The system lets go of it when a process dies."""
     import fcntl
 
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:

@@ -7,6 +7,7 @@ by a process of its own, in a group of its own, which no end of a terminal, a pa
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -34,14 +35,14 @@ from discreet.jobs.job import (
     put,
     write_request,
 )
+from discreet.own import is_own, make_state
 
 PLACE = Path(".discreet") / "jobs"
+NUMBER = "[0-9]{1,9}"
 # A job whose process was killed so often, with no checkpoint newer than the last time, is not begun again by itself.
 MOST_SITTINGS = 5
 # Seconds between two looks at a job that is waited for.
 PAUSE = 0.2
-# How the stages of a command after its search begin: a job that has come so far ends by itself.
-ENDING = ("verifying", "measuring", "writing", "auditing", "reporting")
 
 
 class Jobs:
@@ -62,9 +63,24 @@ class Jobs:
         self.path = self.folder / PLACE
 
     def list(self) -> list[Job]:
-        """All jobs, in the order in which they were added."""
-        found = [path for path in self.path.glob("*") if path.name.isdigit() and (path / REQUEST).is_file()]
+        """All jobs, in the order in which they were added, those among them that nobody here has asked for."""
+        if self.path.parent.is_symlink() or self.path.is_symlink():
+            return []
+        found = []
+        try:
+            for path in self.path.iterdir():
+                if re.fullmatch(NUMBER, path.name) and not path.is_symlink():
+                    with suppress(InputError):  # what has no request is no job
+                        Job(path).request()
+                        found.append(path)
+        except OSError:  # no folder, or another user's
+            return []
         return [Job(path) for path in sorted(found, key=lambda path: int(path.name))]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether jobs can be added and carried out: the hidden folder is this user's own, or not there yet."""
+        return all(is_own(place) or not os.path.lexists(place) for place in (self.path.parent, self.path))
 
     def get(self, number: str | int) -> Job:
         """The job of a number."""
@@ -101,21 +117,24 @@ class Jobs:
             near = suggest(command[0], COMMANDS) if command else ""
             raise InputError(f"a job is one of the commands {', '.join(COMMANDS)}{near}")
         with self._alone():
-            number = max((int(job.id) for job in self.list()), default=0) + 1
+            taken = (int(path.name) for path in self.path.iterdir() if re.fullmatch(NUMBER, path.name))
+            number = max(taken, default=0) + 1
             new = self.path / f".new-{secrets.token_hex(4)}"
             new.mkdir(mode=0o700)
             for name, text in (files or {}).items():
                 put(new / name, text)
-            put(new / REQUEST, write_request(command, title, about or {}))
+            request, job = write_request(command, title, about or {}, files or {}), Job(self.path / f"{number:04d}")
+            put(new / REQUEST, request)
             put(new / STATE, as_text({"state": "queued"}))
-            new.rename(self.path / f"{number:04d}")
+            job.sign(request)
+            new.rename(job.path)
         if start:
             self.tend()
-        return Job(self.path / f"{number:04d}")
+        return job
 
     def tend(self) -> None:
         """Let the queue go on: jobs whose process was killed wait again, and if none runs the next is begun."""
-        if not self.path.is_dir():
+        if not self.path.is_dir() or not self.is_ours:
             return
         with self._alone():
             for path in (*self.path.glob(".new-*"), *self.path.glob(".gone-*")):
@@ -144,8 +163,8 @@ class Jobs:
                 job.set_state("stopped", message="it was stopped before it began", sittings=state.sittings)
             elif state.state != "running":
                 raise InputError(f"job {job.id} does not run: it is {state.state}")
-            elif not job.progress().get("stage", "").startswith(ENDING) and not (job.path / STOP).exists():
-                put(job.path / STOP, "")  # asked once: a second signal would break off the writing
+            elif not (job.path / STOP).exists():
+                put(job.path / STOP, "")  # asked once: a second signal would break off a search
                 pid = job.state().pid  # 0 if it has only just begun: then it looks for the file by itself
                 if pid:
                     with suppress(ProcessLookupError):
@@ -158,7 +177,8 @@ class Jobs:
             job = self.get(number)
             state = job.state()
             if state.state not in ("stopped", "failed"):
-                raise InputError(f"job {job.id} cannot be resumed: it is {state.state}")
+                why = f"; {state.message}" if state.state == "unsigned" else ""
+                raise InputError(f"job {job.id} cannot be resumed: it is {state.state}{why}")
             job.set_state("queued")
         self.tend()
         return job
@@ -169,6 +189,7 @@ class Jobs:
             job = self.get(number)
             if job.state().state == "running":
                 raise InputError(f"job {job.id} runs; stop it first")
+            job.withdraw()
             gone = self.path / f".gone-{secrets.token_hex(4)}"
             job.path.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
@@ -182,6 +203,12 @@ class Jobs:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Let no other process change the states of these jobs meanwhile."""
+        if not self.is_ours:
+            raise InputError(
+                f"{self.path.parent}: it is a link, or another user's, or others can write to it; its jobs are shown "
+                "and never carried out. Close it if it is yours (chmod -R go-w), or work in a folder of your own"
+            )
+        make_state()
         for folder in (self.path.parent, self.path):
             folder.mkdir(mode=0o700, exist_ok=True)
         handle = lock(self.path / LOCK, wait=True)
@@ -198,7 +225,7 @@ class Jobs:
             return
         (job.path / STOP).unlink(missing_ok=True)
         words = os.open(job.path / MESSAGES, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        command = [sys.executable, "-m", "discreet", "work", str(job.path), str(held)]
+        command = [sys.executable, "-P", "-m", "discreet", "work", str(job.path), str(held)]
         try:
             job.set_state("running", sittings=sittings + 1)  # from here on the state is its own to write
             worker = subprocess.Popen(

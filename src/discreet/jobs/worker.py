@@ -10,23 +10,30 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from discreet.errors import INTERRUPTED, PARTIAL, PLACED
+from discreet.errors import INTERRUPTED, PARTIAL, PLACED, InputError
 from discreet.evolution.checkpoint import seconds_kept
+from discreet.evolution.loop import Interrupt
 from discreet.evolution.stops import Trace
-from discreet.jobs.job import CHECKPOINT, MESSAGES, PROGRESS, RESULT, RESUMABLE, STOP, Job, as_text, put
+from discreet.jobs.job import CHECKPOINT, MESSAGES, PROGRESS, RESULT, RESUMABLE, STOP, UNSIGNED, Job, as_text, put
 from discreet.jobs.queue import Jobs
 from discreet.listening import heard_by
 
 # Seconds between two writings of the progress, and the least that a search which goes on is given.
 PAUSE, LEAST = 0.25, 1.0
-# The stages in which a command searches.
-SEARCHING = ("compiling", "grouping", "searching")
+# The stages of which the curve is drawn.
+SEARCHING = ("preparing", "compiling", "grouping", "searching")
 
 
 class ProgressFile:
-    """Listens to a command and keeps what it hears in a file: the stage, how far it is, and how the cost fell."""
+    """Listens to a command and keeps what it hears in a file: the stage, how far it is, and how the cost fell.
+
+    It also heeds the wish to stop. While nothing has been found it breaks the command off; a search ends at its next
+    epoch; and whatever comes after a search (proofs, attacks, checks, writing) comes to its end, or what was found
+    would be lost.
+    """
 
     def __init__(self, path: Path, earlier: float = 0.0) -> None:
         self.path = path
@@ -36,7 +43,18 @@ class ProgressFile:
         self._written = 0.0
         # Seconds of the searches before this one, of those that follow each other in one command.
         self._before = 0.0
+        self._has_found, self._is_to_stop = False, False
         self._write()
+
+    def stop(self, _number: int, _frame: FrameType | None) -> None:
+        """Heed a signal that comes outside of a search, which heeds it by itself."""
+        if not self._has_found:
+            raise KeyboardInterrupt
+        self._is_to_stop = True
+
+    def found(self) -> None:
+        """Take note that there is something to keep."""
+        self._has_found = True
 
     def stage(self, name: str, fraction: float) -> None:
         """Take note of a stage and how far along it is."""
@@ -47,6 +65,10 @@ class ProgressFile:
 
     def moment(self, steps: int, seconds: float, cost: float, bound: float | None) -> None:
         """Take note of where a search stands; short trials of other settings, in other stages, are no news."""
+        self._has_found = True
+        search = signal.getsignal(signal.SIGINT)
+        if isinstance(search, Interrupt):  # of several searches in a row, those that follow end soon too
+            self._is_to_stop = search.caught = self._is_to_stop or search.caught
         if self.content["stage"] not in SEARCHING:
             return
         last = self.content.get("seconds", 0.0) - self.earlier
@@ -77,18 +99,20 @@ def carry_out(path: Path, held: int, run: Callable[[Sequence[str]], int]) -> int
         Runs a command and gives its exit status, as the command line does.
     """
     os.set_inheritable(held, False)
-    # Whoever started us may have been in the background, where interrupts are ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     job = Job(path)
+    if not job.is_signed:
+        raise InputError(f"job {job.id}: {UNSIGNED}")
     sittings = job.state().sittings
-    job.set_state("running", pid=os.getpid(), sittings=sittings)
     checkpoint = path / CHECKPOINT
     earlier = seconds_kept(checkpoint) if checkpoint.exists() else 0.0
     may_replace = job.progress().get("stage") == "writing" or bool(job.result())
     said = io.StringIO()
     placed = len(PLACED)
     listener = ProgressFile(path / PROGRESS, earlier)
+    # Whoever started us may have been in the background, where interrupts are ignored.
+    signal.signal(signal.SIGINT, listener.stop)
     try:
+        job.set_state("running", pid=os.getpid(), sittings=sittings)
         if (path / STOP).exists():  # asked before it could be told
             raise KeyboardInterrupt
         with heard_by(listener), contextlib.redirect_stdout(said):

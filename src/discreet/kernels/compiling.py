@@ -32,6 +32,15 @@ with without_collection():
 
 Kernels = Mapping[str, Sequence[Callable[..., object]]]
 
+# Who is told when a kernel must be compiled, with the reason why it cannot be kept, if it cannot.
+WATCHERS: list[Callable[[str], object]] = []
+
+
+def announce_compiling(why: str) -> None:
+    """Tell whoever waits that a kernel is about to be compiled."""
+    for watcher in WATCHERS:
+        watcher(why)
+
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
@@ -127,7 +136,9 @@ class _Companion:
     """
 
     def __init__(self, now: Sequence[str], later: Sequence[str]) -> None:
-        command = [sys.executable, "-P", "-c", _SECOND_PROCESS, json.dumps(sys.path), str(len(now)), *now, *later]
+        # An empty entry of the path is the current folder, which may be one of data.
+        path = json.dumps([place for place in sys.path if place])
+        command = [sys.executable, "-P", "-c", _SECOND_PROCESS, path, str(len(now)), *now, *later]
         pipe = subprocess.PIPE
         self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
         self._later, self._left = set(later), [*now, *later]
@@ -140,6 +151,8 @@ class _Companion:
         assert self._child.stdout is not None
         if module in self._later:
             self.go_on()
+        if module in self._left and self._owner == os.getpid():
+            announce_compiling("")
         with self._lock:
             while module in self._left and self._owner == os.getpid():
                 self._left = self._left[1:] if self._child.stdout.readline() else []

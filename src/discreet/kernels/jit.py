@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from copy import copy
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
+# It imports numba as nobody else does, and so before anybody else.
+from discreet.kernels.caching import cache_for
+
+# isort: split
 import numba
 from numba.core import types
-from numba.core.caching import CacheImpl, IndexDataCacheFile, InTreeCacheLocator
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
@@ -34,65 +36,6 @@ F = TypeVar("F", bound=Callable[..., object])
 _SOURCES = hashlib.sha256(
     b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
 ).hexdigest()
-
-
-class _Image(InTreeCacheLocator):
-    """Where kernels are cached if nothing can be written to: beside their sources, as they were compiled ahead."""
-
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: Any) -> Any:
-        """This place, for our kernels only."""
-        return cls(py_func, py_file) if Path(__file__).parent in Path(py_file).parents else None
-
-    def ensure_cache_path(self) -> None:
-        """Nothing: it is only read."""
-
-
-class _CacheFile(IndexDataCacheFile):
-    """What is cached of a kernel; what the user's own cache has not is looked for beside the sources.
-
-    An image is made by one user, by whom its kernels are compiled, and run by others, who cannot write there.
-    """
-
-    ahead: _CacheFile | None
-
-    def load(self, key: Any) -> Any:
-        """What was compiled for a signature, if anything was."""
-        usual: Any = super()
-        found = usual.load(key)
-        return self.ahead.load(key) if found is None and self.ahead is not None else found
-
-    def save(self, key: Any, data: Any) -> None:
-        """Keep what was compiled, where that is possible."""
-        usual: Any = super()
-        with suppress(OSError):
-            usual.save(key, data)
-
-    def holds_any(self) -> bool:
-        """Whether anything was compiled."""
-        return bool(self._load_index() or (self.ahead is not None and self.ahead._load_index()))
-
-    def look_ahead(self, folder: Path) -> None:
-        """Look also into the folder beside the sources, if the cache is elsewhere and nobody has said where."""
-        self.ahead = None
-        if (
-            not getattr(numba.config, "CACHE_DIR", "")
-            and Path(self._cache_path) != folder
-            and (folder / self._index_name).is_file()
-        ):
-            self.ahead = copy(self)
-            self.ahead._cache_path, self.ahead._index_path = str(folder), str(folder / self._index_name)
-            self.ahead.ahead = None
-
-    def _load_index(self) -> Any:
-        usual: Any = super()
-        try:
-            return usual._load_index()
-        except OSError:  # no folder, or one that may not be read
-            return {}
-
-
-CacheImpl._locator_classes = [*CacheImpl._locator_classes, _Image]
 
 
 class _Kernel(CPUDispatcher):
@@ -152,28 +95,22 @@ def borrower(function: F) -> F:
 def _compiled_within(function: F, **more: bool) -> F:
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "python", **more}
     made: Any = numba.njit(**options)(function)
-    made.__class__ = _Helper
+    if _is_compiled(made):
+        made.__class__ = _Helper
     return cast(F, made)
+
+
+def _is_compiled(made: object) -> bool:
+    """Whether it will be; with NUMBA_DISABLE_JIT it is the function itself, which can be stepped through."""
+    return isinstance(made, CPUDispatcher)
 
 
 def _compiled(function: F, error_model: Literal["python", "numpy"]) -> F:
     options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "error_model": error_model}
-    try:
-        made: Any = numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        # Neither the installation nor the home of the user can be written to: compile anew in each process.
-        made = numba.njit(**options)(function)
-    else:
-        # What is stale must not even be unpickled: it may name classes that are gone. The version is looked at before.
-        file: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
-        if hasattr(file, "_version") and hasattr(file, "_source_stamp"):
-            file._version, file._source_stamp = f"{file._version} {_SOURCES}", _SOURCES
-            file.__class__ = _CacheFile
-            file.look_ahead(Path(made.py_func.__code__.co_filename).parent / "__pycache__")
-        else:
-            # This numba keeps its cache in another way, which cannot be told that what a kernel calls has changed.
-            made = numba.njit(**options)(function)
-    made.__class__ = _Kernel
+    made: Any = numba.njit(**options)(function)
+    if _is_compiled(made):
+        made._cache = cache_for(function, _SOURCES)
+        made.__class__ = _Kernel
     return cast(F, made)
 
 

@@ -15,6 +15,7 @@ from discreet.executors import Pool, open_pool
 from discreet.microdata.members import solve_households
 from discreet.microdata.options import Settings
 from discreet.microdata.solving import Solution, View, solve
+from discreet.own import read_closed
 from discreet.running import count_processors
 from discreet.text import silent
 
@@ -58,13 +59,13 @@ def solve_best(
     are_households: bool,
 ) -> tuple[Solution, list[str]]:
     """The best of as many searches as there are seeds, and what to know of them."""
-    # Only what our own workers read, in a folder that only we can read.
+    # Only what our own workers read, in a folder that only we can read; both ends look whether it is.
     (workers.room / VIEWS).write_bytes(pickle.dumps((list(views), replace(settings, bound=False), are_households)))
     seeds = range(settings.seed, settings.seed + settings.seeds)
     given = [(str(workers.room), seed) for seed in seeds]
     losses = workers.pool.run(search_seed, given, lambda share: tell("grouping", share))
     best = min(zip(losses, seeds, strict=True))[1]
-    solution: Solution = pickle.loads((workers.room / f"{best}.pickle").read_bytes())
+    solution: Solution = pickle.loads(read_closed(workers.room / f"{best}.pickle"))
     return solution, [
         f"of {settings.seeds} searches, with the seeds {seeds[0]} to {seeds[-1]}, that of seed {best} lost least: "
         f"{', '.join(f'{loss:.4g} %' for loss in losses)}"
@@ -74,7 +75,7 @@ def solve_best(
 def search_seed(room: str, seed: int) -> float:
     """Search with one seed, and keep what was found; its loss."""
     folder = Path(room)
-    views, settings, are_households = pickle.loads((folder / VIEWS).read_bytes())
+    views, settings, are_households = pickle.loads(read_closed(folder / VIEWS))
     own = replace(settings, seed=seed, seeds=1, threads=1)
     solution = (solve_households if are_households else solve)(views, own, silent)
     (folder / f"{seed}.pickle").write_bytes(pickle.dumps(solution))

@@ -41,9 +41,11 @@ def serve(path: Path, *, port: int = 0, browser: bool = True) -> None:
         Whether to open a browser, too.
     """
     folder = Folder(path)
-    own = folder.path / ".discreet"
-    own.mkdir(mode=0o700, exist_ok=True)
-    if lock(own / "steward.lock") is None:
+    # Whoever reviews what another user has made, in whose hidden folder nothing can be kept, is not alone anyway.
+    hidden = folder.jobs.path.parent
+    if folder.jobs.is_ours:
+        hidden.mkdir(mode=0o700, exist_ok=True)
+    if folder.jobs.is_ours and lock(hidden / "steward.lock") is None:
         raise InputError(f"{path}: the app is open on this folder already; use it there, or end it first")
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -112,7 +112,7 @@ class Folder:
     async def _start(self, words: list[str]) -> tuple[int, str, str]:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "discreet", *words),
+            *("-P", "-m", "discreet", *words),  # it starts in the folder, where nothing is to be imported from
             cwd=self.path,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,

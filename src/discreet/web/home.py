@@ -57,11 +57,11 @@ def add_pages(folder: Folder) -> None:
     def open_source(name: str) -> None:
         try:
             source = find(folder, name)
+            history = begin_history(folder.path, {"kind": "microdata", "file": source.name, "columns": {}, "k": 5})
         except InputError as error:
             _refuse(folder, str(error))
             return
         folder.forget(source.name)
-        history = begin_history(folder.path, {"kind": "microdata", "file": source.name, "columns": {}, "k": 5})
         ui.navigate.to(f"/data/{history.id}/columns")
 
     @ui.page("/open-table/{name}")
@@ -103,10 +103,10 @@ def add_pages(folder: Folder) -> None:
 def _begin_table(folder: Folder, name: str, *, built: bool) -> None:
     try:
         path = folder.file(name)
+        history = begin_history(folder.path, {"kind": "table", "file": path.name, "built": built})
     except InputError as error:
         _refuse(folder, str(error))
         return
-    history = begin_history(folder.path, {"kind": "table", "file": path.name, "built": built})
     ui.navigate.to(f"/table/{history.id}/table")
 
 

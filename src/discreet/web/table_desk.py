@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from discreet.jobs.history import PLACE, History
 from discreet.jobs.job import CHECKPOINT, Job, put
 from discreet.jobs.queue import Jobs
 from discreet.jobs.requests import MARKS, as_typed, judge, suppress, tabulate, write_marks, write_table_settings
+from discreet.own import is_own
 from discreet.release.atomic import write_contents
 from discreet.release.suppressed import FORMATS
 from discreet.tabular.files.formats import read_table
@@ -49,7 +51,10 @@ class TableDesk:
             raise InputError("there are no such choices")
         self.file = folder.file(self.now["file"])
         self.work = folder.path / PLACE / f"{self.history.id}.work"
-        self.work.mkdir(mode=0o700, exist_ok=True)
+        if not os.path.lexists(self.work):
+            self.work.mkdir(mode=0o700)
+        if not is_own(self.work):
+            raise InputError(f"{self.work.name} in {PLACE} is a link, or others can write to it; remove it")
 
     @property
     def now(self) -> dict[str, Any]:

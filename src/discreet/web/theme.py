@@ -20,7 +20,7 @@ AXIS = {
     "axisLine": {"lineStyle": {"color": "#80889080"}},
     "splitLine": {"lineStyle": {"color": "#80889030"}},
 }
-STATES = {"done": "good", "stopped": "warn", "failed": "bad", "running": "busy", "queued": ""}
+STATES = {"done": "good", "stopped": "warn", "failed": "bad", "running": "busy", "queued": "", "unsigned": "warn"}
 
 
 @contextmanager

@@ -20,8 +20,9 @@ import pytest
 import discreet
 from canary import CANARY
 from discreet import executors
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, InputError
 from discreet.microdata.large import driver, work
+from discreet.microdata.large.work import Work
 from microdata.large.registers import ROLES, read_bytes, register, write_parts
 
 HOW: dict[str, Any] = {"k": 3, "method": "tour", "block_records": 300, "workers": 1, "time": 1, **ROLES}
@@ -340,3 +341,40 @@ def test_the_whole_process_killed_at_random_moments(tmp_path: Path, whole: tuple
     if not (tmp_path / "out").exists():
         discreet.protect_large(whole[0], tmp_path / "out", **HOW)
     assert read_bytes(tmp_path / "out") == whole[1]
+
+
+def test_work_that_somebody_else_has_begun_is_not_gone_on_with(tmp_path: Path) -> None:
+    folder, other = tmp_path / "out.work", tmp_path / "copy.work"
+    Work(folder).make()
+    Work(folder).write("look-00000.json", {})
+    Work(folder).make()  # it goes on
+    shutil.copytree(folder, other)
+    with pytest.raises(InputError, match="you have not begun this work"):
+        Work(other).make()
+    (folder / "release").symlink_to(tmp_path)
+    with pytest.raises(InputError, match="remove it to begin anew"):
+        Work(folder).make()
+    (folder / "release").unlink()
+    folder.chmod(0o755)
+    with pytest.raises(InputError, match="opened to others"):
+        Work(folder).make()
+    folder.chmod(0o700)
+    Work(folder).make()
+    Work(folder).remove()
+    assert not folder.exists()
+    (tmp_path / "link.work").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    with pytest.raises(DiscreetError):
+        Work(tmp_path / "link.work").make()
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_without_a_folder_of_state_the_work_is_done_but_does_not_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    folder = Work(tmp_path / "out.work")
+    folder.make()
+    folder.write("look-00000.json", {})
+    with pytest.raises(InputError, match="you have not begun this work"):
+        folder.make()

@@ -40,13 +40,20 @@ def test_two_processes_give_the_same_bytes(tmp_path: Path, here: tuple[Path, dic
     assert release.evidence["parameters"]["workers"] == 2
 
 
+@pytest.fixture
+def _safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers of clusters be started as the manual says."""
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+
+
 @contextmanager
 def _cluster(**further: Any) -> Iterator[Any]:
     how: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with LocalCluster(host="127.0.0.1", silence_logs=False, **how, **further) as cluster:  # type: ignore[no-untyped-call]
+    with LocalCluster(host="127.0.0.1", silence_logs=False, **how | further) as cluster:  # type: ignore[no-untyped-call]
         yield cluster
 
 
+@pytest.mark.usefixtures("_safe")
 def test_a_cluster_gives_the_same_bytes(
     tmp_path: Path, here: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +97,20 @@ def test_a_recount_in_two_processes_finds_what_one_does(tmp_path: Path, here: tu
         discreet.verify(pl.DataFrame({"a": [1, 1]}), quasi=["a"], k=2, workers=2)
 
 
+def test_workers_that_import_what_lies_beside_the_data_are_refused(
+    tmp_path: Path, here: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    with _cluster(n_workers=1) as cluster:
+        with pytest.raises(DiscreetError, match="PYTHONSAFEPATH=1") as refused:
+            discreet.protect_large(here[0], tmp_path / "out", cluster=cluster.scheduler_address, **HOW)
+        assert refused.value.exit_status == 2
+    # One that comes later is not asked before it has a task.
+    assert executors.guard_on_cluster(sorted, [[2, 1]])["code"] == "input"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("_safe")
 def test_an_encrypted_cluster(tmp_path: Path, here: tuple[Path, dict[str, bytes]]) -> None:
     """With certificates in Dask's own settings; without them nobody gets in."""
     if shutil.which("openssl") is None:

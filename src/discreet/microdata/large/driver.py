@@ -10,7 +10,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -394,9 +394,3 @@ def _count_workers(workers: int | None, memory: int | None, request: Request) ->
     each = IDLE + PER_VALUE * request.block_records * (len(request.quasi) + len(request.kept))
     fit = count_processors() if room is None else max(1, room // each)
     return int(min(count_processors(), fit))
-
-
-def remove_work(output: Path) -> None:
-    """Remove what is left of a protection that is not to go on."""
-    with suppress(FileNotFoundError):
-        shutil.rmtree(output.with_name(output.name + ".work"))

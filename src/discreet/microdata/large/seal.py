@@ -161,7 +161,7 @@ def seal(
     staged.rename(output)
     flush_folder(output.parent)
     PLACED.append(output)
-    shutil.rmtree(work.folder, ignore_errors=True)
+    work.remove()
     return account, verdict
 
 

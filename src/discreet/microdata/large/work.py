@@ -22,9 +22,12 @@ import pyarrow as pa
 
 from discreet.data.memory import write_size
 from discreet.errors import InputError
+from discreet.own import is_own, is_vouched, read_plain, vouch, withdraw
 from discreet.release.atomic import WriteError
 
 _ROWS = 1 << 16
+# The file by which work that this user has begun is told from work that came with a folder.
+BEGUN = "begun"
 
 
 class Damaged(WriteError):  # noqa: N818 - the work is, and the next run mends it
@@ -46,9 +49,39 @@ class Work:
         self.folder = Path(folder)
 
     def make(self) -> None:
-        """Make the folder, if it is not there yet."""
+        """Make the folder, if it is not there yet; one that this user has not begun is not gone on with."""
         with self._writing("the work folder"):
             self.folder.mkdir(mode=0o700, exist_ok=True)
+            is_new = {path.name for path in self.folder.iterdir()} <= {BEGUN}
+            if is_new and is_own(self.folder, closed=True):
+                token = secrets.token_hex(16)
+                with suppress(InputError):  # without a folder of state it cannot go on after a break
+                    vouch(*self._signed_parts(token.encode()))
+                self.place(BEGUN, lambda path: _write_bytes(path, token.encode()))
+                return
+        if not self._is_signed:
+            raise InputError(
+                f"{self.folder}: you have not begun this work here, or the folder was moved or opened to others; "
+                "remove it to begin anew"
+            )
+
+    def remove(self) -> None:
+        """Remove the folder: the work is done."""
+        with suppress(OSError):
+            withdraw(*self._signed_parts(read_plain(self.path(BEGUN))))
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _is_signed(self) -> bool:
+        if not is_own(self.folder, closed=True) or any(path.is_symlink() for path in self.folder.rglob("*")):
+            return False
+        try:
+            return is_vouched(*self._signed_parts(read_plain(self.path(BEGUN))))
+        except OSError:
+            return False
+
+    def _signed_parts(self, token: bytes) -> tuple[str | bytes, ...]:
+        return "work", str(self.folder.parent.resolve() / self.folder.name), token
 
     def path(self, name: str) -> Path:
         """Where a file of the work stands."""
