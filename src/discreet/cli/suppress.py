@@ -105,7 +105,7 @@ def suppress(
     files = table_files(output, internal=internal, certificate=certificate, evidence=evidence, report=reports.report)
     AtomicFiles(files.values(), force=console.force)
     read = {"the table itself": table, "the configuration": search.config, "the checkpoint": search.checkpoint}
-    spare(files.values(), {**read, "the sign-off": reports.sign_off})
+    spare(files.values(), {**read, "the sign-off": reports.sign_off, "the expected release": reports.expect})
     with Reporter(quiet=console.quiet) as report:
         release = suppress_verb(
             table,
