@@ -75,14 +75,17 @@ WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="co
 <title>discreet</title><noscript>The app needs JavaScript.</noscript><script nonce="{nonce}">
 localStorage.setItem("{kept}", "{key}"); location.replace("/");</script>"""
 OPEN_DOOR = f"""
-fetch("{DOOR}", {{method: "POST", headers: {{"{KEY_HEADER}": localStorage.getItem("{KEPT}") || ""}}}})
-    .then(async (answer) => {{
-        if (!answer.ok) throw new Error();
+addEventListener("load", async () => {{
+    const shown = {{"{KEY_HEADER}": localStorage.getItem("{KEPT}") || ""}};
+    const answer = await fetch("{DOOR}", {{method: "POST", headers: shown}}).catch(() => null);
+    if (answer && answer.ok) {{
         const place = new URL(location.href);
         place.searchParams.set("{PASS}", await answer.text());
         location.replace(place);
-    }})
-    .catch(() => {{ document.getElementById("shut").hidden = false; }});
+    }} else {{
+        document.getElementById("shut").hidden = false;
+    }}
+}});
 """
 # The door runs this one script and asks nobody but us.
 DOOR_POLICY = (
