@@ -109,7 +109,7 @@ class Curve:
             found = by_search if progress["measured"] is None else self._say(progress["measured"])
             words.append(f"{what} {found} after {progress['steps']:,} steps")
             if found != by_search:
-                words.append(f"the curve shows by what the search went, in the end {by_search}")
+                words.append(f"the curve shows the measure of the search itself, {by_search} in the end")
             if progress.get("bound") is not None:
                 words.append(f"none is below {self._say(progress['bound'])}")
         if state == "running":

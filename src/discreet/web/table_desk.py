@@ -14,7 +14,16 @@ from discreet.errors import InputError
 from discreet.jobs.history import PLACE, History
 from discreet.jobs.job import CHECKPOINT, HERE, Job, put
 from discreet.jobs.queue import Jobs
-from discreet.jobs.requests import MARKS, as_typed, judge, suppress, tabulate, write_marks, write_table_settings
+from discreet.jobs.requests import (
+    MARKS,
+    as_options,
+    as_typed,
+    judge,
+    suppress,
+    tabulate,
+    write_marks,
+    write_table_settings,
+)
 from discreet.release.suppressed import FORMATS
 from discreet.tabular.files.formats import read_table
 from discreet.tabular.table import Table
@@ -24,7 +33,7 @@ from discreet.web.folder import Folder
 # The table as the public would see it, which is looked at.
 PUBLIC = "public.csv"
 # What makes the table what it is, and its unsafe cells and marks.
-BUILDING = ("file", "built", "by", "value", "holding")
+BUILDING = ("file", "built", "reading", "by", "value", "holding")
 JUDGING = (*BUILDING, "rules", "marks")
 # So many earlier states of a table are kept beside the present one, so that an undo needs no work.
 MOST_KEPT = 20
@@ -63,6 +72,11 @@ class TableDesk:
         return {key: value for key, value in self.now.items() if key in JUDGING and value}
 
     @property
+    def reading(self) -> dict[str, Any]:
+        """How the microdata is read, as far as it was said."""
+        return self.now.get("reading") or {}
+
+    @property
     def is_built(self) -> bool:
         """Whether the table is made of microdata here, rather than read from a file."""
         return bool(self.now.get("built"))
@@ -98,13 +112,19 @@ class TableDesk:
         """A path as commands name it."""
         return str(path.relative_to(self.folder.path))
 
+    async def inspect(self) -> dict[str, Any]:
+        """What the microdata holds."""
+        words = ["inspect", self.file.name, *as_options(self.reading)]
+        return await self.folder.ask(words, about=self.file)
+
     async def build(self) -> None:
         """Make the table of the microdata."""
         made = self.source
         if not made.is_file():
             config = made.with_suffix(".toml")
             put(config, write_table_settings(self.now, {}))
-            await self.folder.do([*tabulate(self.file.name, self.within(config), self.within(made)), "--force"])
+            words = tabulate(self.file.name, self.within(config), self.within(made), self.reading)
+            await self.folder.do([*words, "--force"])
 
     async def judge(self) -> Table:
         """Find the unsafe cells, and give the table with them."""
@@ -198,7 +218,7 @@ class TableDesk:
         named = {option: f"{output}.{option}.csv" for option in marks}
         config, table, flagged = f"{output}.toml", f"{output}.table.parquet", f"{output}.flagged.parquet"
         source = table if self.is_built else self.file.name
-        commands = [tabulate(self.file.name, config, table)] if self.is_built else []
+        commands = [tabulate(self.file.name, config, table, self.reading)] if self.is_built else []
         commands += [judge(source, config, flagged, named)] if self.is_judged else []
         last = suppress(flagged if self.is_judged else source, config, output, named, search)
         contents = {named[option]: text.encode() for option, text in marks.items()}

@@ -18,6 +18,7 @@ from discreet.web.beside import ask_to_replace, find_taken, is_released, put_bes
 from discreet.web.cells import Grid, show_cell, show_key
 from discreet.web.curve import Curve
 from discreet.web.folder import Folder
+from discreet.web.reading import describe, show_reading, take_beside
 from discreet.web.table_desk import TableDesk
 
 STEPS = {"table": "Table", "cells": "Rules and cells", "suppress": "Suppress", "write": "Write"}
@@ -74,11 +75,20 @@ async def _table(desk: TableDesk) -> None:
 
 
 async def _build(desk: TableDesk) -> None:
-    found = await desk.folder.ask(["inspect", desk.file.name], about=desk.file)
+    await take_beside(desk.folder, desk.history, desk.file.with_suffix(".toml"))
+    try:
+        found = await desk.inspect()
+    except InputError as error:
+        theme.note(str(error), "bad")
+        with theme.panel("How the file is read"):
+            _ask_reading(desk)
+        return
     names = [column["name"] for column in found["columns"]]
     numbers = [column["name"] for column in found["columns"] if column["kind"] == "numeric"]
     hierarchies = sorted(path.name for path in desk.folder.path.glob("*.hrc"))
     theme.lead("Choose what to break down by, and what to sum up. All margins and sub-totals are made.")
+    if desk.reading:
+        theme.dim(f"The file is read so: {describe(desk.reading)}.")
     by = [str(one).partition("@") for one in desk.now.get("by", [])]
     with theme.panel("Broken down by"):
         choosers = []
@@ -108,6 +118,14 @@ async def _build(desk: TableDesk) -> None:
 
     with ui.element("div").classes("row-of end"):
         theme.primary("Build the table", build, "build")
+
+
+def _ask_reading(desk: TableDesk) -> None:
+    def choose(reading: dict[str, Any]) -> None:
+        desk.history.choose(reading=reading)
+        desk.go("table")
+
+    show_reading(desk.file.suffix, desk.reading, choose)
 
 
 def _select(values: list[str], nothing: str, value: str, label: str) -> ui.select:
