@@ -23,14 +23,18 @@ expect.set_options(timeout=60_000)
 
 
 class App:
-    """A running app: its process and its link."""
+    """A running app, its process and its link; `first` is Python that runs before it."""
 
-    def __init__(self, folder: Path, *options: str, browser: str = "") -> None:
+    def __init__(self, folder: Path, *options: str, browser: str = "", first: str = "") -> None:
         self.folder = folder
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
         paths = os.pathsep.join([str(ROOT / "src"), *filter(None, [clean.get("PYTHONPATH")])])
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "discreet", "app", str(folder), *([] if browser else ["--no-browser"]), *options],
+            [
+                *(sys.executable, "-c", f"{first}\nfrom discreet.cli import main; main()", "app", str(folder)),
+                *([] if browser else ["--no-browser"]),
+                *options,
+            ],
             env={**clean, "PYTHONPATH": paths, "BROWSER": browser},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -92,8 +96,8 @@ def start_shared() -> Iterator[Callable[..., App]]:
 def _start() -> Iterator[Callable[..., App]]:
     running: list[App] = []
 
-    def begin(folder: Path, *options: str, browser: str = "") -> App:
-        running.append(App(folder, *options, browser=browser))
+    def begin(folder: Path, *options: str, browser: str = "", first: str = "") -> App:
+        running.append(App(folder, *options, browser=browser, first=first))
         return running[-1]
 
     yield begin

@@ -8,8 +8,13 @@ import re
 import socket
 import stat
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any
 
 import httpx
@@ -25,6 +30,7 @@ from discreet.jobs.history import begin_history
 from discreet.release.atomic import write_table
 from discreet.tabular.dimension import Dimension
 from discreet.web.folder import Folder, is_plain
+from discreet.web.guard import EMPTY_DOOR
 
 # Markup, a script, and what a template in the browser would compute.
 EVIL = "\"'><img src=x onerror=window.owned=1>{{constructor.constructor('window.owned=1')()}}"
@@ -37,11 +43,17 @@ class Target:
 
     def __init__(self, app: Any, page: Page, file: Path) -> None:
         self.app, self.page, self.file = app, page, file
-        self.port = int(app.home.rpartition(":")[2])
-        self.cookie = f"discreet-{self.port}"
-        self.key = {one["name"]: one["value"] for one in page.context.cookies()}[self.cookie]
-        self.known = {"cookie": f"{self.cookie}={self.key}"}
-        self.socket = f"ws://127.0.0.1:{self.port}/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+        self.host, _, port = app.home.removeprefix("http://").rpartition(":")
+        self.port = int(port)
+        cookies = {one["name"]: one["value"] for one in page.context.cookies()}
+        self.known = {"cookie": f"discreet-{port}={cookies[f'discreet-{port}']}"}
+        self.key = page.evaluate("localStorage.getItem('discreet')")
+        self.socket = f"{app.home.replace('http', 'ws')}/_nicegui_ws/socket.io/?EIO=4&transport=websocket&key="
+
+    def get(self, path: str) -> httpx.Response:
+        """Ask for a page as the browser does, with the cookie, the key and a pass."""
+        given = httpx.post(f"{self.app.home}/pass", headers={**self.known, "x-discreet-key": self.key})
+        return httpx.get(f"{self.app.home}{path}", params={"pass": given.text}, headers=self.known)
 
     def show(self, path: str, sign: str) -> None:
         """Go to a page, wait until it shows something, and see that nothing in it was run."""
@@ -53,6 +65,63 @@ class Target:
         """See that nothing was run, and that no name became a part of the page."""
         assert self.page.evaluate("window.owned === undefined && !document.querySelector('img[src=x]')")
         assert "owned" not in self.page.title() or NAME in self.page.title()
+
+
+class Thief:
+    """Another server of this machine: it remembers the cookies it is sent, and leads from each page to the next."""
+
+    def __init__(self, host: str) -> None:
+        self.cookies: list[str] = []
+        thief = self
+
+        class Answers(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                thief.cookies.append(self.headers.get("cookie", ""))
+                self.send_response(200)
+                self.send_header("content-type", "text/html")
+                self.end_headers()
+                self.wfile.write(f"<!doctype html><p>{self.path}".encode())
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer((host, 0), Answers)
+        self.port = self.server.server_address[1]
+
+    def __enter__(self) -> "Thief":
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    def lure(self, page: Page, *names: str) -> None:
+        """Lead a browser here: from one name to the next, and once more, which is then no other site any more."""
+        for name in (*names, names[-1]):
+            place = f"http://{name}:{self.port}/{len(self.cookies)}"
+            if page.url == "about:blank":
+                page.goto(place)
+            else:
+                page.evaluate("place => { location.href = place; }", place)
+                page.wait_for_url(place)
+
+
+@contextmanager
+def tunnel(host: str, port: int) -> Iterator[int]:
+    """A port of 127.0.0.1, where made-up names lead, that hands requests on to an address of another."""
+
+    class Hand(BaseRequestHandler):
+        def handle(self) -> None:
+            with socket.create_connection((host, port)) as far:
+                far.sendall(self.request.recv(65536))
+                while data := far.recv(65536):
+                    self.request.sendall(data)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Hand) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -97,28 +166,32 @@ def evil(
 
 def test_whoever_has_no_sitting_or_comes_from_elsewhere_gets_nothing(evil: Target, browser: Browser) -> None:
     home, known = evil.app.home, evil.known
-    assert httpx.get(home, headers=known).status_code == 200
+    assert "evil.csv" in evil.get("/").text
+    assert httpx.get(home, headers=known).text == EMPTY_DOOR  # the cookie alone
     assert httpx.get(home).status_code == 403
     assert httpx.get(evil.app.link).status_code == 403  # the other link is void, too
     for headers, status in (
         ({"host": f"evil.example:{evil.port}"}, 421),
-        ({"host": f"127.0.0.1:{evil.port + 1}"}, 421),
+        ({"host": f"{evil.host}:{evil.port + 1}"}, 421),
+        ({"host": f"127.0.0.1:{evil.port}"}, 421),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
     ):
         assert httpx.get(home, headers={**known, **headers}).status_code == status
         assert httpx.post(home, data={"a": "b"}, headers={**known, **headers}).status_code == status
-        with pytest.raises(InvalidStatus) as refused, connect(evil.socket, additional_headers={**known, **headers}):
+        sent = {**known, **headers}
+        with pytest.raises(InvalidStatus) as refused, connect(evil.socket + evil.key, additional_headers=sent):
             pass
         assert refused.value.response.status_code == 403
-    with pytest.raises(InvalidStatus), connect(evil.socket):
-        pass
-    with connect(evil.socket, additional_headers={**known, "origin": home}):
+    for key, sent in ((evil.key, {}), ("", known), ("guess", known)):
+        with pytest.raises(InvalidStatus), connect(evil.socket + key, additional_headers={**sent, "origin": home}):
+            pass
+    with connect(evil.socket + evil.key, additional_headers={**known, "origin": home}):
         pass
     # It listens on this machine alone.
     listening = Path(f"/proc/{evil.app.process.pid}/net/tcp").read_text()
-    assert f"0100007F:{evil.port:04X}" in listening
+    assert f"{int.from_bytes(ip_address(evil.host).packed, 'little'):08X}:{evil.port:04X}" in listening
     assert f"00000000:{evil.port:04X}" not in listening
 
 
@@ -126,7 +199,8 @@ def test_another_site_in_the_same_browser_gets_nothing(evil: Target) -> None:
     """A name that was made to lead here, a form and a script of another site, a websocket, a frame."""
     page = evil.page.context.new_page()
     page.set_default_timeout(60_000)
-    rebound = page.goto(f"http://evil.example:{evil.port}/")
+    with tunnel(evil.host, evil.port) as port:
+        rebound = page.goto(f"http://evil.example:{port}/")
     assert rebound is not None
     assert rebound.status == 421
     page.route("http://other.example/", lambda route: route.fulfill(content_type="text/html", body="<p>other"))
@@ -160,6 +234,95 @@ def test_another_site_in_the_same_browser_gets_nothing(evil: Target) -> None:
     page.close()
 
 
+def test_the_cookie_goes_to_no_other_server_of_the_machine(evil: Target) -> None:
+    page = evil.page.context.new_page()
+    with Thief("127.0.0.1") as thief:
+        thief.lure(page, "localhost", "127.0.0.1")
+        assert len(thief.cookies) >= 3
+        assert set(thief.cookies) == {""}
+    page.close()
+
+
+def test_where_there_is_one_loopback_address_the_name_is_of_the_sitting(
+    tmp_path: Path, start: Callable[..., Any], browser: Browser
+) -> None:
+    (tmp_path / "plain.csv").write_text("a,b\n1,2\n3,4\n")
+    app = start(tmp_path, first="from discreet.web.app import choose_place; choose_place.__defaults__ = ('darwin',)")
+    assert re.fullmatch(r"http://[0-9a-f]{32}\.localhost:\d+", app.home)
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(app.link)
+    page.get_by_role("link", name="plain.csv").click()
+    expect(page.get_by_text("2 of 2 columns are undecided")).to_be_visible(timeout=60_000)
+    assert page.url.startswith(app.home)
+    other = context.new_page()
+    with Thief("127.0.0.1") as thief:
+        thief.lure(other, "localhost", "other.localhost", "127.0.0.1")
+        assert len(thief.cookies) >= 4
+        assert set(thief.cookies) == {""}
+    context.close()
+
+
+def test_who_has_the_cookie_all_the_same_sees_nothing(evil: Target, browser: Browser) -> None:
+    """Another user of the machine can see our address, and take the cookie at another port of it."""
+    page = evil.page.context.new_page()
+    home = evil.app.home
+    with Thief("0.0.0.0") as thief:
+        thief.lure(page, "localhost", evil.host)
+        assert evil.known["cookie"] in thief.cookies  # cookies know no ports
+        answers: list[int] = []
+        page.on("response", lambda answer: answers.append(answer.status) if answer.url.startswith(home) else None)
+        read = page.evaluate(
+            """async home => {
+                const tried = [localStorage.getItem('discreet') ?? ''];
+                for (const path of ['/', '/pass', '/report/evil-release.csv.internal.html'])
+                    for (const how of [{}, {credentials: 'include'}, {mode: 'no-cors', credentials: 'include'}])
+                        tried.push(await fetch(home + path, how).then(answer => answer.text(), () => ''));
+                tried.push(await new Promise(done => {
+                    const talk = new WebSocket(home.replace('http', 'ws') + '/_nicegui_ws/socket.io/?EIO=4');
+                    talk.onopen = () => done('open'); talk.onerror = () => done('');
+                }));
+                const frame = document.createElement('iframe');
+                frame.src = home;
+                document.body.append(frame);
+                await new Promise(done => { frame.onload = done; });
+                return tried;
+            }""",
+            home,
+        )
+        assert set(read) == {""}
+        assert set(answers) == {403}
+    page.close()
+    # With the cookie and a connection of his own.
+    for path in ("/", "/jobs", "/review", "/open/evil.csv", "/data/0001/look", "/report/x.report.html"):
+        answer = httpx.get(home + path, headers=evil.known)
+        assert answer.text == EMPTY_DOOR
+        assert httpx.post(home + path, headers=evil.known).status_code == 403
+    for path in ("/_nicegui/x", "/favicon.ico"):
+        assert "evil.csv" not in httpx.get(home + path, headers=evil.known).text
+    assert not list((evil.app.folder / ".discreet").glob("history/*"))  # nor has anything been begun
+    with pytest.raises(InvalidStatus), connect(evil.socket, additional_headers={**evil.known, "origin": home}):
+        pass
+    # With the cookie in a browser of his own; the one that the app was opened in goes on, in any tab.
+    context = browser.new_context()
+    name, _, value = evil.known["cookie"].partition("=")
+    context.add_cookies([{"name": name, "value": value, "url": home}])
+    his = context.new_page()
+    his.goto(home)
+    expect(his.get_by_role("heading", name="Not this browser")).to_be_visible()
+    assert "evil.csv" not in his.content()
+    context.close()
+    tab = evil.page.context.new_page()
+    for _ in range(2):
+        tab.goto(home + "/jobs")
+        expect(tab.get_by_text("There are no jobs yet.")).to_be_visible()
+        tab.reload()
+        expect(tab.get_by_text("There are no jobs yet.")).to_be_visible()
+        assert tab.url == home + "/jobs"
+    assert evil.key not in tab.content()
+    tab.close()
+
+
 def test_paths_out_of_the_folder_and_huge_bodies_are_refused(evil: Target) -> None:
     expect(evil.page.get_by_text("evil.csv").first).to_be_visible()
     for name in ("out.csv", "up.csv"):  # links out of the folder are not listed
@@ -178,15 +341,16 @@ def test_paths_out_of_the_folder_and_huge_bodies_are_refused(evil: Target) -> No
         "/report/evil.csv",
         "/_nicegui/..%2f..%2f..%2fetc%2fpasswd",
     ):
-        answer = httpx.get(evil.app.home + path, headers=evil.known)
+        answer = evil.get(path)
         # A page says so once it is connected: its first answer holds nothing of the file in any case.
         assert "secret" not in answer.text
         assert "root:" not in answer.text
         assert answer.status_code in (200, 404)
         assert "no such" in answer.text or "Not found" in answer.text or answer.status_code == 404
     for who in (evil.known, {}):
-        with socket.create_connection(("127.0.0.1", evil.port)) as talk:
-            lines = ["POST / HTTP/1.1", f"Host: 127.0.0.1:{evil.port}", "Content-Length: 1000000000"]
+        with socket.create_connection((evil.host, evil.port)) as talk:
+            asked = f"/_nicegui_ws/socket.io/?key={evil.key}"
+            lines = [f"POST {asked} HTTP/1.1", f"Host: {evil.host}:{evil.port}", "Content-Length: 1000000000"]
             lines += [f"{name}: {value}" for name, value in who.items()]
             talk.sendall("\r\n".join([*lines, "", ""]).encode())
             assert talk.recv(100).split()[1] == (b"413" if who else b"403")

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator, MutableMapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,12 @@ import pytest
 
 from discreet.cli.app import run
 from discreet.jobs.job import lock
-from discreet.web.guard import MOST_BYTES, POLICY, SITTING, App, Guard, Receive, Send
+from discreet.web.app import choose_place
+from discreet.web.guard import EMPTY_DOOR, HASTE, MOST_BYTES, POLICY, SITTING, App, Guard, Receive, Send
 
 PORT = 4321
-HOME = f"http://127.0.0.1:{PORT}"
+HOST = f"127.11.22.33:{PORT}"
+HOME = f"http://{HOST}"
 
 
 class Behind:
@@ -22,6 +26,7 @@ class Behind:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.queries: list[bytes] = []
         self.sockets = 0
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -35,6 +40,7 @@ class Behind:
         else:
             raise ConnectionError
         self.asked.append(scope["path"])
+        self.queries.append(scope["query_string"])
         headers = [(b"cache-control", b"public"), (b"content-type", b"text/plain")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"secret"})
@@ -46,21 +52,25 @@ class Desk:
     def __init__(self) -> None:
         self.now = 0.0
         self.behind = Behind()
-        self.guard = Guard(self.behind, PORT, clock=lambda: self.now)
+        self.guard = Guard(self.behind, HOST, clock=lambda: self.now)
 
     def client(self) -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=httpx.ASGITransport(app=cast_app(self.guard)), base_url=HOME)
 
     def get(self, path: str = "/", *, entered: bool = True, method: str = "GET", **keywords: Any) -> httpx.Response:
+        """Ask as somebody who has not opened the link, or as a page does: with the cookie, the key and a pass."""
+
         async def ask() -> httpx.Response:
             async with self.client() as client:
                 if entered:
-                    assert (await client.get(self.guard.link)).status_code == 200
+                    key = find_key(await client.get(self.guard.link))
+                    given = await client.post("/pass", headers={"x-discreet-key": key})
+                    keywords["params"] = {"pass": given.text}
                 return await client.request(method, path, **keywords)
 
         return asyncio.run(ask())
 
-    def connect(self, headers: dict[str, str], cookie: str | None = None) -> str:
+    def connect(self, headers: dict[str, str], cookie: str | None = None, key: str = "") -> str:
         """Ask for a websocket; give the type of the answer."""
         said: list[str] = []
 
@@ -70,23 +80,32 @@ class Desk:
         async def send(message: MutableMapping[str, Any]) -> None:
             said.append(message["type"])
 
-        pairs = {"host": f"127.0.0.1:{PORT}", **headers, **({"cookie": cookie} if cookie else {})}
+        pairs = {"host": HOST, **headers, **({"cookie": cookie} if cookie else {})}
         scope = {
             "type": "websocket",
             "path": "/_nicegui_ws/socket.io/",
+            "query_string": f"EIO=4&key={key}".encode(),
             "headers": [(name.encode(), value.encode()) for name, value in pairs.items()],
         }
         asyncio.run(self.guard(scope, receive, send))
         return said[-1]
 
-    def enter(self) -> str:
-        """Open the link; give the cookie."""
+    def enter(self) -> tuple[str, str]:
+        """Open the link; give the cookie and the key."""
 
         async def ask() -> httpx.Response:
             async with self.client() as client:
                 return await client.get(self.guard.link)
 
-        return asyncio.run(ask()).headers["set-cookie"].split(";")[0]
+        answer = asyncio.run(ask())
+        return answer.headers["set-cookie"].split(";")[0], find_key(answer)
+
+
+def find_key(answer: httpx.Response) -> str:
+    """The key that the first page puts into the browser's storage."""
+    found = re.search(r'setItem\("discreet", "([\w-]{43,})"\)', answer.text)
+    assert found is not None
+    return found[1]
 
 
 def cast_app(app: App) -> Any:
@@ -109,6 +128,9 @@ def test_who_has_the_link_gets_in_once_and_nothing_of_it_stays_in_the_address(de
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert token not in cookie
+    key = find_key(answer)
+    assert key not in cookie
+    assert key not in answer.headers["content-security-policy"]
     stolen = desk.get(f"/enter?token={token}", entered=False)
     assert stolen.status_code == 403
     assert "set-cookie" not in stolen.headers
@@ -131,11 +153,13 @@ def test_pages_carry_headers_that_let_nothing_leave(desk: Desk) -> None:
     [
         ({"host": "evil.example"}, 421),
         ({"host": f"evil.example:{PORT}"}, 421),  # a name that was made to lead here
-        ({"host": "127.0.0.1:80"}, 421),
+        ({"host": "127.11.22.33:80"}, 421),
+        ({"host": f"127.0.0.1:{PORT}"}, 421),
+        ({"host": f"localhost:{PORT}"}, 421),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
-        ({"origin": f"http://127.0.0.1:{PORT + 1}"}, 403),
-        ({"origin": f"https://127.0.0.1:{PORT}"}, 403),
+        ({"origin": f"http://127.11.22.33:{PORT + 1}"}, 403),
+        ({"origin": f"https://{HOST}"}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"sec-fetch-site": "same-site"}, 403),
     ],
@@ -147,8 +171,8 @@ def test_foreign_requests_are_refused_with_and_without_a_sitting(
     assert desk.get(headers=headers).status_code == status
     assert desk.get(method="POST", data={"a": "b"}, headers=headers, entered=False).status_code == status
     assert desk.behind.asked == []
-    cookie = Desk.enter(other := Desk())
-    assert other.connect(headers, cookie) == "websocket.close"
+    cookie, key = Desk.enter(other := Desk())
+    assert other.connect(headers, cookie, key) == "websocket.close"
     assert other.behind.sockets == 0
 
 
@@ -199,7 +223,7 @@ def test_the_link_in_our_file_opens_a_whole_page_once_and_nothing_else(desk: Des
 
 
 def test_an_open_page_does_not_outlive_the_sitting(desk: Desk) -> None:
-    cookie = desk.enter()
+    cookie, key = desk.enter()
     heard: list[str] = []
     sent: list[str] = []
 
@@ -219,8 +243,9 @@ def test_an_open_page_does_not_outlive_the_sitting(desk: Desk) -> None:
         async def send(message: MutableMapping[str, Any]) -> None:
             sent.append(message["type"])
 
-        headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"cookie", cookie.encode())]
-        scope = {"type": "websocket", "path": "/_nicegui_ws/socket.io/", "headers": headers}
+        headers = [(b"host", HOST.encode()), (b"cookie", cookie.encode())]
+        asked = {"path": "/_nicegui_ws/socket.io/", "query_string": f"key={key}".encode()}
+        scope = {"type": "websocket", **asked, "headers": headers}
         desk.guard.app = listen
         asyncio.run(desk.guard(scope, receive, send))
 
@@ -233,21 +258,83 @@ def test_an_open_page_does_not_outlive_the_sitting(desk: Desk) -> None:
 
 
 def test_our_own_page_gets_its_websocket(desk: Desk) -> None:
-    cookie = desk.enter()
-    assert desk.connect({"origin": HOME}, cookie) == "websocket.accept"
-    assert desk.get(entered=False, headers={"cookie": cookie, "origin": HOME}).text == "secret"
+    cookie, key = desk.enter()
+    assert desk.connect({"origin": HOME}, cookie, key) == "websocket.accept"
+
+
+def test_a_cookie_without_the_key_opens_nothing_but_code_that_anybody_has(desk: Desk) -> None:
+    cookie, key = desk.enter()
+    stolen = {"cookie": cookie}
+    for path in ("/", "/data/0001/look", "/report/x", "/open/a.csv", "/enter?token=", "/?pass=guess", "/?pass="):
+        answer = desk.get(path, entered=False, headers=stolen)
+        assert answer.text == EMPTY_DOOR or answer.status_code == 403
+    for path in ("/", "/report/x", "/pass"):
+        assert desk.get(path, entered=False, headers=stolen, method="POST").status_code == 403
+    for wrong in ("", "guess", key[:-1], cookie.partition("=")[2]):
+        shown = {**stolen, "x-discreet-key": wrong}
+        assert desk.get("/pass", entered=False, method="POST", headers=shown).status_code == 403
+        assert desk.connect({}, cookie, wrong) == "websocket.close"
+        polled = f"/_nicegui_ws/socket.io/?EIO=4&transport=polling&key={wrong}"
+        assert desk.get(polled, entered=False, headers=stolen).status_code == 403
+    assert desk.get("/pass", entered=False, headers={**stolen, "x-discreet-key": key}).status_code == 403  # no GET
+    assert desk.get("/pass", entered=False, method="POST", headers={"x-discreet-key": key}).status_code == 403
+    assert desk.connect({}, None, key) == "websocket.close"
+    assert desk.behind.asked == []
+    assert desk.behind.sockets == 0
+    assert desk.get("/_nicegui/x.js", entered=False, headers=stolen).status_code == 200
+
+
+def test_a_pass_opens_one_page_once_and_soon_and_the_page_does_not_see_it(desk: Desk) -> None:
+    cookie, key = desk.enter()
+    known = {"cookie": cookie}
+
+    def give() -> str:
+        return desk.get("/pass", entered=False, method="POST", headers={**known, "x-discreet-key": key}).text
+
+    first, second, late = give(), give(), give()
+    assert len({first, second, late, key, ""}) == 5
+    for made in (first, second):
+        assert desk.get(f"/?a=1&pass={made}", entered=False, headers=known).text == "secret"
+        assert desk.get(f"/?a=1&pass={made}", entered=False, headers=known).text == EMPTY_DOOR
+    assert desk.behind.queries == [b"a=1", b"a=1"]
+    assert desk.get(f"/?pass={late}", entered=False).status_code == 403  # nor without the cookie
+    last = give()
+    desk.now += HASTE + 1
+    assert desk.get(f"/?pass={last}", entered=False, headers=known).text == EMPTY_DOOR
+
+
+def test_each_sitting_has_a_name_of_its_own_on_this_machine() -> None:
+    found = [choose_place("linux") for _ in range(50)]
+    assert len(set(found)) == 50
+    for address, name in found:
+        assert address == name
+        assert ip_address(address).is_loopback
+        assert not address.startswith("127.0.")
+    named = [choose_place("darwin") for _ in range(50)]
+    assert {address for address, _ in named} == {"127.0.0.1"}
+    assert len({name for _, name in named}) == 50
+    assert all(re.fullmatch(r"[0-9a-f]{32}\.localhost", name) for _, name in named)
+    assert Guard(Behind(), "127.1.2.3:80").host == "127.1.2.3"  # as browsers send it
 
 
 def test_a_sitting_that_nobody_uses_is_over(desk: Desk) -> None:
-    cookie = {"cookie": desk.enter()}
+    cookie, key = desk.enter()
+    known = {"cookie": cookie}
+
+    def see() -> str:
+        given = desk.get("/pass", entered=False, method="POST", headers={**known, "x-discreet-key": key})
+        return desk.get(f"/?pass={given.text}", entered=False, headers=known).text if given.is_success else ""
+
+    for _ in range(2):
+        desk.now += SITTING - 1
+        assert see() == "secret"
     desk.now += SITTING - 1
-    assert desk.get(entered=False, headers=cookie).status_code == 200
-    desk.now += SITTING - 1
-    assert desk.get(entered=False, headers=cookie).status_code == 200
-    desk.now += SITTING + 1
-    assert desk.get(entered=False, headers=cookie).status_code == 403
+    assert desk.get(entered=False, headers=known).text == EMPTY_DOOR  # who has no key does not make it last
+    desk.now += 2
+    assert see() == ""
     desk.now = 0.0
-    assert desk.get(entered=False, headers=cookie).status_code == 403
+    assert see() == ""
+    assert desk.get(entered=False, headers=known).status_code == 403
 
 
 def test_a_huge_body_is_refused_and_not_read(desk: Desk) -> None:
@@ -259,10 +346,13 @@ def test_a_huge_body_is_refused_and_not_read(desk: Desk) -> None:
             read += MOST_BYTES
             yield b"\0" * MOST_BYTES
 
-    assert desk.get(method="POST", content=pour()).status_code == 413
+    cookie, key = desk.enter()
+    talk = f"/_nicegui_ws/socket.io/?key={key}"
+    known: Any = {"entered": False, "method": "POST", "headers": {"cookie": cookie}}
+    assert desk.get(talk, content=pour(), **known).status_code == 413
     assert read <= 3 * MOST_BYTES
-    desk = Desk()
-    assert desk.get(method="POST", content=b"x", headers={"content-length": "1000000000"}).status_code == 413
+    known["headers"]["content-length"] = "1000000000"
+    assert desk.get(talk, content=b"x", **known).status_code == 413
     assert desk.behind.asked == []
 
 

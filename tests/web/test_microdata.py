@@ -248,6 +248,7 @@ def test_from_a_file_to_a_signed_off_release_by_keyboard(
     # No page is wider than a phone.
     for step in ("columns", "promise", "protect", "look", "write"):
         page.goto(f"{place}/{step}")
+        expect(page.locator("nav.steps")).to_be_visible()
         expect(page.get_by_text("Looking at the file")).to_have_count(0)
         fit(page)
 

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from discreet.cli.app import run
 from discreet.examples import make
+from discreet.jobs.queue import Jobs
 
 
 def choose(page: Page, label: str, option: str) -> None:
@@ -64,6 +65,12 @@ def test_from_microdata_to_a_public_table(tmp_path: Path, start: Callable[..., A
     page.get_by_label("Seconds of search").fill("1")
     page.get_by_role("button", name="Suppress", exact=True).click()
     expect(page.get_by_text("cannot work out any of the")).to_be_visible()
+    expect(page.get_by_text("no sole contributor to a cell can learn too much")).to_be_visible()
+    expect(page.get_by_text("every interval of the")).to_be_visible()
+    job = Jobs(tmp_path).list()[-1]
+    cost = f"{job.result()['printed']['measures']['cost']:,.0f}"
+    expect(page.locator(".panel", has=page.get_by_text("done", exact=True))).to_contain_text(f"cost {cost} after")
+    expect(page.get_by_text(f"at a cost of {cost} (")).to_be_visible()
     expect(page.locator(".st-x").first).to_have_text("x")
     page.locator(".ag-cell.st-2").first.click()  # what it protects, as the library says
     expect(page.get_by_role("row", name="protects")).to_contain_text("district=")
@@ -71,6 +78,17 @@ def test_from_microdata_to_a_public_table(tmp_path: Path, start: Callable[..., A
     page.get_by_role("button", name="Next: write").click()
     page.get_by_role("button", name="Write the table").click()
     expect(page.get_by_text("companies-public.csv is released.")).to_be_visible()
+    assert (tmp_path / "companies-public.csv").read_bytes() == (job.path / "public.csv").read_bytes()
+    # Another one in its place only if somebody says so, and is told what goes.
+    written = sorted(path.name for path in tmp_path.glob("companies-public.csv*"))
+    assert "companies-public.csv.flagged.parquet" in written
+    page.get_by_role("button", name="Write another").click()
+    page.get_by_role("button", name="Write the table").click()
+    for name in written:
+        expect(page.get_by_role("cell", name=name, exact=True)).to_be_visible()
+    page.get_by_role("button", name="Replace them").click()
+    expect(page.get_by_text("companies-public.csv is released.")).to_be_visible()
+    assert sorted(path.name for path in tmp_path.glob("companies-public.csv*")) == written
     commands = page.locator(".code").first.inner_text().splitlines()
     assert [line.split()[1] for line in commands] == ["tabulate", "primary", "suppress"]
     for word in ("--steps", "--seed"):

@@ -523,7 +523,7 @@ class LinkageOptions(Options):
 @Parameter(name="*")
 @dataclass(frozen=True)
 class ReportOptions(Options):
-    """The reports of a release.
+    """The reports of a release, what was said of it, and what it must be.
 
     Parameters
     ----------
@@ -536,14 +536,18 @@ class ReportOptions(Options):
     acro
         Also make this folder for output checkers: the release in the form that ACRO's viewer reads (version 1.0).
         Internal.
+    expect
+        A release that was made and looked at before, as .csv: if this one has other bytes as .csv, it is refused and
+        nothing is written.
     """
 
     report: bool = False
     sign_off: Path | None = None
     acro: Path | None = None
+    expect: Path | None = None
 
     def check(self, output: Path | str) -> None:
-        """Refuse a sign-off that cannot be read, and a folder that cannot be made, before the work begins."""
+        """Refuse a sign-off or a release that cannot be read, and a folder that cannot be made, before work begins."""
         if self.acro is not None:
             from discreet.release.acro import check_acro
 
@@ -552,6 +556,10 @@ class ReportOptions(Options):
             from discreet.release.reports.sign_off import read_sign_off
 
             read_sign_off(self.sign_off)
+        if self.expect is not None:
+            from discreet.release.expected import check_expected
+
+            check_expected(self.expect)
 
 
 @Parameter(name="*")

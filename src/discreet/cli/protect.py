@@ -283,7 +283,7 @@ def _refuse_early(
 
     reports.check(output)
     files = files_of(output, row_map=row_map, evidence=evidence, report=reports.report, folder=folder)
-    spare(files.values(), {**read, "the sign-off": reports.sign_off})
+    spare(files.values(), {**read, "the sign-off": reports.sign_off, "the expected release": reports.expect})
     if is_address(output):
         from discreet.data.databases.staging import stage
 

@@ -105,7 +105,8 @@ def suppress(
     files = table_files(output, internal=internal, certificate=certificate, evidence=evidence, report=reports.report)
     AtomicFiles(files.values(), force=console.force)
     read = {"the table itself": table, "the configuration": search.config, "the checkpoint": search.checkpoint}
-    spare(files.values(), {**read, "the sign-off": reports.sign_off, "the secret": protection.secret})
+    more = {"the sign-off": reports.sign_off, "the expected release": reports.expect, "the secret": protection.secret}
+    spare(files.values(), {**read, **more})
     with Reporter(quiet=console.quiet) as report:
         release = suppress_verb(
             table,

@@ -137,7 +137,12 @@ def count_broken(file: str, choices: Mapping[str, Any], groups: str) -> list[str
     for key in ("l", "t"):
         for name, value in choices.get(key, {}).items():
             words += [f"--{key}", _quote(f"{name}={value}")]
-    reading = choices.get("reading") or {}
+    return [*words, *as_options(choices.get("reading") or {})]
+
+
+def as_options(reading: Mapping[str, Any]) -> list[str]:
+    """How a file is read, as options of a command."""
+    words = []
     for key in ("delimiter", "encoding", "decimal", "sheet", "max_size"):
         words += [f"--{key.replace('_', '-')}", str(reading[key])] if key in reading else []
     return [*words, "--header", "yes" if reading["header"] else "no"] if "header" in reading else words
@@ -171,9 +176,9 @@ def write_table_settings(choices: Mapping[str, Any], search: Mapping[str, Any]) 
     return "\n".join(lines)
 
 
-def tabulate(file: str, config: str, output: str) -> list[str]:
-    """The command that builds a table."""
-    return ["tabulate", file, "--config", config, "-o", output]
+def tabulate(file: str, config: str, output: str, reading: Mapping[str, Any]) -> list[str]:
+    """The command that builds a table of a file that is read so."""
+    return ["tabulate", file, "--config", config, *as_options(reading), "-o", output]
 
 
 def judge(table: str, config: str, output: str, files: Mapping[str, str]) -> list[str]:

@@ -35,6 +35,11 @@ def words(values: Mapping[str, Any], choices: Choices, records: int, alignment: 
 
 def judgement(values: Mapping[str, Any], choices: Choices) -> list[str]:
     """What an intruder finds, what classes give away, and what an analyst loses; a paragraph each."""
+    return [line for title, text in paragraphs(values, choices).items() for line in entry(title, text)]
+
+
+def paragraphs(values: Mapping[str, Any], choices: Choices) -> dict[str, str]:
+    """The same by title, each in a sentence or two."""
     told = {
         "Intruder": intruder(values, choices),
         "Disclosed": disclosed(values.get("ad")),
@@ -42,7 +47,7 @@ def judgement(values: Mapping[str, Any], choices: Choices) -> list[str]:
         "Analyst": analyst(values),
         "Population": _population(values),
     }
-    return [line for title, text in told.items() if text for line in entry(title, text)]
+    return {title: text for title, text in told.items() if text}
 
 
 def _population(values: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.data.databases.address import is_address, parse
 from discreet.data.databases.rows import sort_order
 from discreet.data.dataset import Packed
-from discreet.data.files import check_writable_format, dialect_of
+from discreet.data.files import check_writable_format, dialect_of, sha256
 from discreet.data.files.csv import assign_types
 from discreet.data.files.source import Source
 from discreet.data.memory import give_back
@@ -28,6 +29,7 @@ from discreet.release.acro import check_acro, write_acro
 from discreet.release.atomic import spare
 from discreet.release.charts import check_drawing
 from discreet.release.evidence import record, write_json
+from discreet.release.expected import check_expected, refuse_other
 from discreet.release.notebooks import draw_sizes, show
 from discreet.release.reports.files import released_name, render_reports, report_files, write_reports
 from discreet.release.reports.look import look
@@ -115,6 +117,7 @@ class Release:
         acro: str | Path | None = None,
         files: str | Path | None = None,
         connection: Any = None,
+        expect: str | Path | None = None,
         force: bool = False,
     ) -> Written:
         """Write the release, its publishable record and its internal evidence; verified from the bytes, or not at all.
@@ -142,6 +145,8 @@ class Release:
             With a table of a database: the folder of record and evidence; the current one by default.
         connection : ADBC connection, optional
             With a table of a database: a connection to go by; the release has a transaction of its own.
+        expect : path, optional
+            A release that was made and looked at before, as .csv: this one is refused if it has other bytes as .csv.
         force : bool
             Replace files that exist already, or the table.
         """
@@ -152,6 +157,8 @@ class Release:
         review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
         if acro is not None:
             check_acro(acro, path)
+        if expect is not None:
+            check_expected(expect)
         if self._source is not None:
             spare(made.values(), {"the input itself": self._source.path})
         target: Target
@@ -182,6 +189,9 @@ class Release:
             # The reports' look at the data is mostly work that threads do side by side with the writing.
             looking = pool.submit(look, self._subject(made["release"].name, self.evidence), silent) if report else None
             verdict = self._write_verified(frame, rows, target)
+            if expect is not None:
+                written = target.describe()["sha256"] if format_name == "csv" else self._digest_as_csv(order)
+                refuse_other(written, Path(expect))
             account = (
                 self.evidence
                 | {
@@ -230,6 +240,14 @@ class Release:
         return write_reports(
             self._subject(released_name(path), self.evidence), {kind: Path(path)}, force=force, tell=silent
         )[kind]
+
+    def _digest_as_csv(self, order: str) -> str:
+        """The SHA-256 of the release as it would be written to a .csv file."""
+        rows = sort_order(self._frame) if order == "sorted" else None
+        with TemporaryDirectory(prefix="discreet-") as folder:
+            path = Path(folder) / "release.csv"
+            write_file(self._frame if rows is None else self._frame[rows], path, path, "csv", self._source)
+            return sha256(path)
 
     def _subject(self, name: str, account: Mapping[str, Any]) -> Subject:
         """The release as its reports look at it."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from discreet.data.profile import BEWARE
 from discreet.measures.choices import JUDGED
-from discreet.measures.words import figures, judgement
+from discreet.measures.words import figures, judgement, paragraphs
 from discreet.tabular.table import Table
 from discreet.text import MARGIN, entry, write_figure
 from discreet.verification.promise import Promise, Verification
-from discreet.verification.verdict import Audit
+from discreet.verification.verdict import Audit, describe_insiders, describe_protected
 
 _FILES = {
     "release": "publishable",
@@ -55,9 +55,9 @@ def summarize_release(
     if "covers" in measures:
         lines += figures(told, JUDGED, left_out=("gil", "id", "dr", "score"))
     if measures["blanked"]:
-        lines += entry("Blanked", f"{measures['blanked']:,} values, so that records with missing values can be grouped")
+        lines += entry("Blanked", _blanked(measures))
     lines += entry("Promise", promise.words())
-    lines += _across(promise, measures)
+    lines += entry("Beware", across) if (across := _across(promise, measures)) else []
     where = "the data to be released"
     if files:
         where = f"the {'table' if account['output'].get('database') else 'file'} as written"
@@ -71,15 +71,39 @@ def summarize_release(
     return "\n".join(lines)
 
 
+def tell_release(account: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What whoever decides on a release must know of it, by title, from its evidence: in the words of the summary.
+
+    `Beware` and `Assumed` stand once for each of their sentences.
+    """
+    measures, notes = account["measures"], _sort_notes(account["notes"])
+    told = paragraphs({name: value for name, value in measures.items() if name != "il"}, JUDGED)
+    across = _across(Promise.from_dict(account["promise"]), measures)
+    blanked = _blanked(measures) if measures.get("blanked") else ""
+    pairs = [("Beware", across), *notes["Beware"], *told.items(), ("Blanked", blanked), *notes["Assumed"]]
+    return [(title, text) for title, text in pairs if text]
+
+
 def describe_notes(notes: Sequence[str]) -> list[str]:
     """What to beware of, and what was assumed."""
-    warnings = [note.removeprefix(BEWARE) for note in notes if note.startswith(BEWARE)]
-    assumptions = [note for note in notes if not note.startswith(BEWARE)]
     lines: list[str] = []
-    for title, told in (("Beware", warnings), ("Assumed", assumptions)):
-        for position, note in enumerate(told):
+    for told in _sort_notes(notes).values():
+        for position, (title, note) in enumerate(told):
             lines += entry("" if position else title, note)
     return lines
+
+
+def _sort_notes(notes: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """What to beware of and what was assumed, each sentence with its title."""
+    told: dict[str, list[tuple[str, str]]] = {"Beware": [], "Assumed": []}
+    for note in notes:
+        title = "Beware" if note.startswith(BEWARE) else "Assumed"
+        told[title].append((title, note.removeprefix(BEWARE)))
+    return told
+
+
+def _blanked(measures: Mapping[str, Any]) -> str:
+    return f"{measures['blanked']:,} values, so that records with missing values can be grouped"
 
 
 def describe_columns(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -109,19 +133,16 @@ def _groups(promise: Promise) -> list[str]:
     )
 
 
-def _across(promise: Promise, measures: Mapping[str, Any]) -> list[str]:
+def _across(promise: Promise, measures: Mapping[str, Any]) -> str:
     """What several groups of quasi-identifiers do not promise, with what is known of it."""
     if len(promise.groups) == 1:
-        return []
+        return ""
     held = f"k-anonymity holds within each of the {len(promise.groups)} groups of quasi-identifiers only: "
     if "dld" not in measures:
-        return entry("Beware", f"{held}what an intruder who combines groups finds is not measured of data in parts")
+        return f"{held}what an intruder who combines groups finds is not measured of data in parts"
     error = measures["dld_standard_error"]
     how = "" if error is None else f" (estimated from {measures['dld_searched']:,} of them, ± {error:.2f})"
-    return entry(
-        "Beware",
-        f"{held}an intruder who combines groups finds {measures['dld']:.2f} % of the records{how}",
-    )
+    return f"{held}an intruder who combines groups finds {measures['dld']:.2f} % of the records{how}"
 
 
 def _effort(search: Mapping[str, Any]) -> str:
@@ -176,24 +197,12 @@ def summarize_table(
     """The release in words; internal, since costs tell of suppressed cells."""
     measures, search = account["measures"], account["search"]
     lines = [f"{table.source}: {len(table):,} cells, {measures['primary_count']:,} unsafe", ""]
-    cost, value = write_figure(measures["cost"]), write_figure(measures["secondary_value"])
-    lines += entry(
-        "Suppressed",
-        f"{measures['secondary_count']:,} further cells of value {value}, at a cost of {cost} "
-        f"({measures['published_share']:.2f} % of all cells stay published)",
-    )
+    lines += entry("Suppressed", _suppressed(measures))
     steps = f"{search['steps']:,} {'step' if search['steps'] == 1 else 'steps'} in {search['seconds']:.1f} s"
     lines += entry("Method", f"{search['method']}, {steps}, ended by {search['stopped']}")
     lines += _choice(account["parameters"].get("secret"))
-    fallen = _fallen(search)
-    if fallen >= STILL_FALLING:
-        lines += entry("Falling", f"the cost fell by {fallen:.1f} % in the last quarter of the search: more time helps")
-    if account["bound"]:
-        bound = account["bound"]
-        words = (
-            "this is the optimum" if bound["gap"] == 0 else f"this is at most {bound['gap']:.2f} % above the optimum"
-        )
-        lines += entry("Bound", f"no pattern costs less than {write_figure(bound['value'])}: {words}")
+    for title, text in _further(account):
+        lines += entry(title, text)
     if measures.get("changes") is not None:
         lines += entry("Previous", f"{measures['changes']:,} secondary cells differ from the previous pattern")
     if measures.get("unprotected_count") or measures.get("insider_victims"):
@@ -223,6 +232,36 @@ def _choice(secret: Mapping[str, Any] | None) -> list[str]:
     return entry(
         "Choice", f"keyed by the secret of fingerprint {secret['fingerprint']}{made if secret['made'] else ''}"
     )
+
+
+def tell_table(account: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What whoever decides on a table must know of it, by title, from its evidence: in the words of the summary."""
+    checked = account["verification"]
+    verdict = [("Verdict", describe_protected(checked))] if checked["passed"] else []
+    insiders = ("Insiders", describe_insiders(checked))
+    return [*verdict, insiders, ("Suppressed", _suppressed(account["measures"])), *_further(account)] + [
+        ("Note", note) for note in account["notes"]
+    ]
+
+
+def _suppressed(measures: Mapping[str, Any]) -> str:
+    cost, value = write_figure(measures["cost"]), write_figure(measures["secondary_value"])
+    return (
+        f"{measures['secondary_count']:,} further cells of value {value}, at a cost of {cost} "
+        f"({measures['published_share']:.2f} % of all cells stay published)"
+    )
+
+
+def _further(account: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Whether a search was still getting somewhere, and how far from the optimum it can be."""
+    told, bound = [], account["bound"]
+    fallen = _fallen(account["search"])
+    if fallen >= STILL_FALLING:
+        told.append(("Falling", f"the cost fell by {fallen:.1f} % in the last quarter of the search: more time helps"))
+    if bound:
+        how = "this is the optimum" if bound["gap"] == 0 else f"this is at most {bound['gap']:.2f} % above the optimum"
+        told.append(("Bound", f"no pattern costs less than {write_figure(bound['value'])}: {how}"))
+    return told
 
 
 def _fallen(search: Mapping[str, Any]) -> float:

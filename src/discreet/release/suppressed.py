@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from discreet.release.acro import check_acro, write_acro
 from discreet.release.atomic import AtomicFiles, spare
 from discreet.release.charts import check_drawing
 from discreet.release.evidence import table_record
+from discreet.release.expected import check_expected, refuse_other
 from discreet.release.reports.files import released_name, report_files, write_pages
 from discreet.release.reports.sign_off import read_sign_off
 from discreet.release.reports.table_internal import render_table_reports, write_command
@@ -139,6 +141,7 @@ class SuppressedTable:
         report: bool = False,
         sign_off: str | Path | None = None,
         acro: str | Path | None = None,
+        expect: str | Path | None = None,
         force: bool = False,
     ) -> dict[str, Path]:
         """Write the publishable table, its record and its evidence; verified from the bytes, or not at all.
@@ -165,6 +168,8 @@ class SuppressedTable:
             A TOML file with what those who decide have said, for the evidence and the internal report.
         acro : path, optional
             Also make this folder for output checkers: the release in the form that ACRO's viewer reads. Internal.
+        expect : path, optional
+            A release that was made and looked at before, as .csv: this one is refused if it has other bytes as .csv.
         force : bool
             Replace files that exist already.
 
@@ -182,6 +187,10 @@ class SuppressedTable:
         others = np.setdiff1d(self.audit.failed, self.unprotected)
         if len(others) or self.audit.insiders or self.audit.sums:
             raise PromiseNotKept("the table is not protected, so it is not written")
+        if expect is not None:
+            check_expected(expect)
+            frame = self._frame(mark, self.table.order, range(len(self.table.dimensions)))
+            refuse_other(hashlib.sha256(frame.write_csv().encode()).hexdigest(), Path(expect))
         sheets = self._sheets(files["release"], split=split)
         files |= {f"table {number}": path for number, path in enumerate(sheets) if number}
         contents: dict[Path, bytes] = {}

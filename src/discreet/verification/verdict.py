@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -168,7 +169,7 @@ class Audit:
                 "Verdict", f"{verdict}: {len(failed):,} of {said['judged']:,} cells ({', '.join(words)}): {names}"
             )
         else:
-            lines += entry("Verdict", self._describe_protected(said["judged"]))
+            lines += entry("Verdict", describe_protected(said))
         lines += entry("Elimination", _count(len(self.eliminated), "follows", "follow") + " by subtraction alone")
         lines += entry("Insiders", self._insiders())
         if self.sums is not None:
@@ -183,17 +184,7 @@ class Audit:
         how = "exact intervals" if self.exact else "levels shown to be reached, or not to be"
         return f"knows what is published, how it adds up and the bounds of every cell; {how}"
 
-    def _describe_protected(self, judged: int) -> str:
-        level = "exceeds" if self.strict else "reaches"
-        if judged == 0:
-            return "no cell was to be judged"
-        cells = "the interval of the judged cell" if judged == 1 else f"every interval of the {judged:,} judged cells"
-        by_solver = self._by_solver()
-        return f"protected: {cells} {level} its level" + (f"; {by_solver:,} by solver only" if by_solver else "")
-
     def _insiders(self) -> str:
-        if self.insiders is None:
-            return "sole contributors not judged"
         if self.insiders:
             exposed = np.unique(np.concatenate([cells for _, cells in self.insiders]))
             names = itemize([self.table.name(int(cell)) for cell in exposed])
@@ -205,7 +196,7 @@ class Audit:
         if self.victims:
             names = itemize([self.table.name(cell) for cell in self.victims])
             return f"NOT kept from sole contributors: the others in {count(len(self.victims), 'unsafe cell')}: {names}"
-        return "no sole contributor to a cell can learn too much of the others in an unsafe one"
+        return describe_insiders(self.as_dict())
 
     def _sums(self) -> str:
         if not self.sums:
@@ -226,6 +217,25 @@ class Audit:
     def __repr__(self) -> str:
         verdict = "protected" if self.passed else f"{len(self.failed):,} not protected"
         return f"Audit of {len(self.cells):,} cells: {verdict}"
+
+
+def describe_protected(said: Mapping[str, Any]) -> str:
+    """The verdict on a table all of whose unsafe cells are protected, from its counts (`Audit.as_dict`)."""
+    judged, by_solver = said["judged"], said["by_solver_only"]
+    if judged == 0:
+        return "no cell was to be judged"
+    cells = "the interval of the judged cell" if judged == 1 else f"every interval of the {judged:,} judged cells"
+    level = "exceeds" if said["strict"] else "reaches"
+    return f"protected: {cells} {level} its level" + (f"; {by_solver:,} by solver only" if by_solver else "")
+
+
+def describe_insiders(said: Mapping[str, Any]) -> str:
+    """What sole contributors can learn, from the counts of a verdict."""
+    if said["insiders"] is None:
+        return "sole contributors not judged"
+    if said["insiders"]:
+        return f"NOT PROTECTED: {count(said['insiders'], 'sole contributor')} can learn too much of others"
+    return "no sole contributor to a cell can learn too much of the others in an unsafe one"
 
 
 _FAULTS = {

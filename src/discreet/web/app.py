@@ -6,7 +6,9 @@ import asyncio
 import gc
 import logging
 import os
+import secrets
 import socket
+import sys
 import tempfile
 import webbrowser
 from pathlib import Path
@@ -21,9 +23,8 @@ from discreet.errors import InputError
 from discreet.jobs.job import lock
 from discreet.web import home, microdata, review, tables
 from discreet.web.folder import Folder
-from discreet.web.guard import MOST_BYTES, Guard
+from discreet.web.guard import MOST_BYTES, SHOW_KEY, Guard
 
-ADDRESS = "127.0.0.1"
 # Seconds between two looks at the queue.
 PAUSE = 1.0
 
@@ -47,14 +48,15 @@ def serve(path: Path, *, port: int = 0, browser: bool = True) -> None:
         hidden.mkdir(mode=0o700, exist_ok=True)
     if folder.jobs.is_ours and lock(hidden / "steward.lock") is None:
         raise InputError(f"{path}: the app is open on this folder already; use it there, or end it first")
+    address, name = choose_place()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listening.bind((ADDRESS, port))
+            listening.bind((address, port))
             listening.listen()  # whoever opens the link at once waits for the first page
         except OSError as error:
             raise InputError(f"port {port} cannot be used ({os.strerror(error.errno or 0)}); choose another") from None
-        guard = Guard(make(folder), listening.getsockname()[1])
+        guard = Guard(make(folder), f"{name}:{listening.getsockname()[1]}")
         print(f"Open this link, once:  {guard.link}\nCtrl-C ends the app; jobs go on.", flush=True)
         opened = _open(guard.make_file_link()) if browser else None
         # Exceptions of pages could quote data, and an access log would hold the token.
@@ -79,6 +81,18 @@ def serve(path: Path, *, port: int = 0, browser: bool = True) -> None:
         finally:
             if opened is not None:
                 opened.unlink(missing_ok=True)
+
+
+def choose_place(platform: str = sys.platform) -> tuple[str, str]:
+    """The address that this sitting listens on, of this machine alone, and a name that no other server has.
+
+    A browser sends a cookie to every port of the name that it came from, so nobody else's pages are on ours. Linux has
+    all of 127.0.0.0/8; other systems have one address, but browsers know all names under `localhost`.
+    """
+    if platform == "linux":
+        address = f"127.{1 + secrets.randbelow(254)}.{secrets.randbelow(256)}.{1 + secrets.randbelow(254)}"
+        return address, address
+    return "127.0.0.1", f"{secrets.token_hex(16)}.localhost"
 
 
 def make(folder: Folder) -> FastAPI:
@@ -106,6 +120,8 @@ def make(folder: Folder) -> FastAPI:
 
     tasks: list[asyncio.Task[None]] = []
     nicegui_app.on_startup(lambda: tasks.append(asyncio.create_task(tend())))
+    ui.add_head_html(f"<script>{SHOW_KEY}</script>", shared=True)
+    nicegui_app.config.socket_io_js_transports = ["websocket"]  # what else there is shows no key
     ui.run_with(behind, title="discreet", dark=None, tailwind=False, show_welcome_message=False, reconnect_timeout=30)
     return behind
 

@@ -16,6 +16,7 @@ from discreet.jobs.requests import FURTHER, find_problems
 from discreet.web import theme
 from discreet.web.desk import Desk
 from discreet.web.details import MORE, check_files, read_source, show_details, show_preview
+from discreet.web.reading import READING, show_reading, take_beside
 
 SAYS = {
     "quasi": "a quasi-identifier: others may know it, so it is protected",
@@ -40,19 +41,26 @@ STAY = """({currentTarget: chip}) => {
     line.watch ??= new MutationObserver(() => document.activeElement === document.body && line.focused.focus());
     line.watch.observe(line, {childList: true});
 }"""
-# What a configuration may say of how the file is read, and of all columns.
-COMMON = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size")
 
 
 async def show_columns(desk: Desk) -> None:
-    found = await desk.inspect(decided=False)
+    """The page."""
+    beside = desk.folder.path / f"{desk.source.stem}.toml"
+    if desk.source.suffix:
+        await take_beside(desk.folder, desk.history, beside)
+    try:
+        found = await desk.inspect(decided=False)
+    except InputError as error:
+        theme.note(str(error), "bad")
+        with theme.panel("How the file is read"):
+            _ask_reading(desk)
+        return
     if not desk.now["columns"]:
         columns = {column["name"]: {"type": _type(column)} for column in found["columns"]}
         desk.history.choose(columns=columns)
     theme.lead(
         f"{found['records']:,} records, {len(found['columns'])} columns. Say for each column what it is to the release."
     )
-    beside = desk.folder.path / f"{desk.source.stem}.toml"
 
     @ui.refreshable
     async def table() -> None:
@@ -63,6 +71,9 @@ async def show_columns(desk: Desk) -> None:
                     theme.secondary(f"Take the roles of {beside.name}", take_file, "from-file")
                 ui.element("div").style("flex:1")
                 theme.secondary("Show some records", lambda: show_preview(desk), "preview")
+            if desk.source.suffix:
+                with ui.expansion("How the file is read").style("width:100%"):
+                    _ask_reading(desk)
             with ui.expansion("What the roles mean").style("width:100%"), ui.element("div").classes("legend"):
                 for role, words in SAYS.items():
                     with ui.element("b"):
@@ -106,6 +117,14 @@ async def show_columns(desk: Desk) -> None:
 
     await table()
     told()
+
+
+def _ask_reading(desk: Desk) -> None:
+    def choose(reading: dict[str, Any]) -> None:
+        desk.history.choose(reading=reading, columns={})  # under other names, or of other kinds
+        desk.go("columns")
+
+    show_reading(desk.source.suffix, desk.now.get("reading") or {}, choose)
 
 
 def _type(column: dict[str, Any]) -> str:
@@ -260,4 +279,4 @@ def _from_configuration(desk: Desk, path: Path) -> dict[str, Any]:
             columns[own]["role"] = role
     common = {key: said.options[key] for key in ("missing",) if key in said.options}
     common |= {key: list(value) if isinstance(value, tuple) else value for key, value in said.values.items()}
-    return {"columns": columns, "reading": common | {key: said.reading[key] for key in COMMON if key in said.reading}}
+    return {"columns": columns, "reading": common | {key: said.reading[key] for key in READING if key in said.reading}}

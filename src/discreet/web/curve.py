@@ -31,10 +31,14 @@ class Curve:
         Called once when the job has ended.
     unit : str
         What the cost is counted in.
+    measure : str
+        The measure of what was written that is told in the end, in place of the cost by which the search went.
     """
 
-    def __init__(self, folder: Folder, job: Job, ended: Callable[[], Any], *, unit: str = "%") -> None:
-        self.folder, self.job, self.ended, self.unit = folder, job, ended, unit
+    def __init__(
+        self, folder: Folder, job: Job, ended: Callable[[], Any], *, unit: str = "%", measure: str = ""
+    ) -> None:
+        self.folder, self.job, self.ended, self.unit, self.measure = folder, job, ended, unit, measure
         about = job.request()
         with ui.element("section").classes("panel").mark(f"job-{int(job.id)}"):
             with ui.element("div").classes("row-of"):
@@ -61,8 +65,9 @@ class Curve:
     def _look(self, *, first: bool = False) -> None:
         state, progress = self.job.state(), self.job.progress()
         live = state.state in ("queued", "running")
-        proven = {} if live else self.job.result().get("printed", {}).get("bound") or {}
-        progress["bound"] = proven.get("value", progress.get("bound"))
+        account = {} if live else self.job.result().get("printed", {})
+        progress["bound"] = (account.get("bound") or {}).get("value", progress.get("bound"))
+        progress["measured"] = account.get("measures", {}).get(self.measure)
         self.state.set_text(state.state)
         self.state.classes(replace=f"pill {theme.STATES[state.state]}")
         self.stop.set_visibility(live)
@@ -91,7 +96,7 @@ class Curve:
                 self.ended()
 
     def _say(self, cost: float) -> str:
-        return f"{cost:.4g} {self.unit}" if self.unit else f"{cost:,.0f}"
+        return f"{cost:.2f} {self.unit}" if self.unit else f"{cost:,.0f}"
 
     def _tell(self, state: str, message: str, progress: dict[str, Any]) -> str:
         if state == "queued":
@@ -100,8 +105,11 @@ class Curve:
         named = message.partition(" ")[0].endswith(":")
         words = [message if named else message[:1].upper() + message[1:]] if message else []
         if progress.get("steps"):
-            what = "loss" if self.unit else "cost"
-            words.append(f"{what} {self._say(progress['cost'])} after {progress['steps']:,} steps")
+            what, by_search = "loss" if self.unit else "cost", self._say(progress["cost"])
+            found = by_search if progress["measured"] is None else self._say(progress["measured"])
+            words.append(f"{what} {found} after {progress['steps']:,} steps")
+            if found != by_search:
+                words.append(f"the curve shows the measure of the search itself, {by_search} in the end")
             if progress.get("bound") is not None:
                 words.append(f"none is below {self._say(progress['bound'])}")
         if state == "running":

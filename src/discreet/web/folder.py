@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,11 +67,9 @@ class Folder:
         return path
 
     def new(self, name: str, suffixes: tuple[str, ...]) -> Path:
-        """Where a new file of the folder will be; a name that is taken or odd is refused."""
+        """Where a file to be written will be; an odd name is refused."""
         if not is_plain(name) or not name.lower().endswith(suffixes):
             raise InputError(f"the file needs a plain name that ends with {', '.join(suffixes)}")
-        if os.path.lexists(self.path / name):
-            raise InputError(f"{name} exists already; choose another name")
         return self.path / name
 
     async def ask(self, words: list[str], *, about: Path | None, also: str = "") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from nicegui import ui
 from discreet.errors import InputError
 from discreet.jobs.job import Job
 from discreet.jobs.queue import Jobs
+from discreet.release.summary import tell_release
 from discreet.web import figures, theme
 from discreet.web.desk import Desk
 
@@ -162,15 +163,13 @@ def _cards(job: Job) -> None:
     with ui.element("div").classes("grid-of"):
         with theme.panel("The intruder"):
             if measures.get("dld") is not None:
-                _figure(f"{measures['dld']:.1f} %", "of the records would be found by whoever links the nearest ones")
-            if measures.get("id") is not None:
-                _figure(f"{measures['id']:.1f} %", "of the numbers can be narrowed down to a tenth of the ranks")
+                _figure(f"{measures['dld']:.2f} %", "of the records would be found by whoever links the nearest ones")
             least = min(check["smallest"] for check in checked["checks"])
             unit = next((one for one in ("household", "person") if account["promise"].get(one)), "record")
             classes = measures.get("classes")
             _figure(f"{least:,}", f"{unit}s at least look alike{f', in {classes:,} classes' if classes else ''}")
         with theme.panel("The analyst"):
-            _figure(f"{measures['il']:.1f} %", "of the information in the quasi-identifiers is lost")
+            _figure(f"{measures['il']:.2f} %", "of the information in the quasi-identifiers is lost")
             rows = [
                 [one["name"], f"{one['mean']['change']:+.1f} %", f"{one['variance']['change']:+.1f} %"]
                 for one in (measures.get("change") or {}).get("attributes", [])
@@ -179,6 +178,8 @@ def _cards(job: Job) -> None:
             if rows:
                 theme.dim("By how much means and variances move:")
                 theme.grid(("column", "mean", "variance"), rows, right=(1, 2))
+    with theme.panel("What to know of it"):
+        theme.entries(tell_release(account))
     with theme.panel("Loss per column"):
         losses = measures.get("il_per_attribute", {})
         theme.bars(dict(sorted(losses.items(), key=lambda pair: -pair[1])))

@@ -11,6 +11,7 @@ from discreet.errors import InputError
 from discreet.jobs.queue import Jobs
 from discreet.jobs.requests import GROUPING, SETTINGS, try_out, write_settings
 from discreet.methods import list_methods
+from discreet.release.summary import tell_release
 from discreet.web import look, theme
 from discreet.web.curve import Curve
 from discreet.web.desk import Desk
@@ -62,9 +63,14 @@ async def show_protect(desk: Desk) -> None:
     def shown() -> None:
         for number in reversed(desk.now.get("candidates", [])[-4:]):
             try:
-                Curve(desk.folder, jobs.get(number), shown.refresh)
+                job = jobs.get(number)
+                Curve(desk.folder, job, shown.refresh, measure="il")
             except InputError:
                 continue  # removed meanwhile
+            account = job.result().get("printed")
+            if account:
+                with theme.panel(f"What to know of candidate {int(number)}"):
+                    theme.entries(tell_release(account))
         with ui.element("div").classes("row-of end"):
             ready = any(look.is_ready(jobs, number) for number in desk.now.get("candidates", []))
             theme.primary("Next: look", lambda: desk.go("look"), "next").set_enabled(ready)

@@ -9,22 +9,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import background_tasks, run, ui
 
 from discreet.errors import InputError
 from discreet.jobs.history import PLACE, History
-from discreet.jobs.job import CHECKPOINT, Job, put
+from discreet.jobs.job import CHECKPOINT, HERE, Job, put
 from discreet.jobs.queue import Jobs
-from discreet.jobs.requests import MARKS, as_typed, judge, suppress, tabulate, write_marks, write_table_settings
+from discreet.jobs.requests import (
+    MARKS,
+    as_options,
+    as_typed,
+    judge,
+    suppress,
+    tabulate,
+    write_marks,
+    write_table_settings,
+)
 from discreet.own import is_own
-from discreet.release.atomic import write_contents
 from discreet.release.suppressed import FORMATS
 from discreet.tabular.files.formats import read_table
 from discreet.tabular.table import Table
+from discreet.web.beside import follow, keep_aside
 from discreet.web.folder import Folder
 
+# The table as the public would see it, which is looked at.
+PUBLIC = "public.csv"
 # What makes the table what it is, and its unsafe cells and marks.
-BUILDING = ("file", "built", "by", "value", "holding")
+BUILDING = ("file", "built", "reading", "by", "value", "holding")
 JUDGING = (*BUILDING, "rules", "marks")
 # So many earlier states of a table are kept beside the present one, so that an undo needs no work.
 MOST_KEPT = 20
@@ -66,6 +77,11 @@ class TableDesk:
         return {key: value for key, value in self.now.items() if key in JUDGING and value}
 
     @property
+    def reading(self) -> dict[str, Any]:
+        """How the microdata is read, as far as it was said."""
+        return self.now.get("reading") or {}
+
+    @property
     def is_built(self) -> bool:
         """Whether the table is made of microdata here, rather than read from a file."""
         return bool(self.now.get("built"))
@@ -101,13 +117,19 @@ class TableDesk:
         """A path as commands name it."""
         return str(path.relative_to(self.folder.path))
 
+    async def inspect(self) -> dict[str, Any]:
+        """What the microdata holds."""
+        words = ["inspect", self.file.name, *as_options(self.reading)]
+        return await self.folder.ask(words, about=self.file)
+
     async def build(self) -> None:
         """Make the table of the microdata."""
         made = self.source
         if not made.is_file():
             config = made.with_suffix(".toml")
             put(config, write_table_settings(self.now, {}))
-            await self.folder.do([*tabulate(self.file.name, self.within(config), self.within(made)), "--force"])
+            words = tabulate(self.file.name, self.within(config), self.within(made), self.reading)
+            await self.folder.do([*words, "--force"])
 
     async def judge(self) -> Table:
         """Find the unsafe cells, and give the table with them."""
@@ -177,10 +199,10 @@ class TableDesk:
         config = self._made("search", JUDGING).with_suffix(".toml")
         put(config, write_table_settings(self.now, {}))
         words = suppress(
-            self.within(self.flagged), self.within(config), "{job}/public.csv", await self.put_marks(config), search
+            self.within(self.flagged), self.within(config), f"{HERE}/{PUBLIC}", await self.put_marks(config), search
         )
         job = Jobs(self.folder.path).add(
-            [*words, "--internal", "{job}/internal.parquet"],
+            [*words, "--internal", f"{HERE}/internal.parquet"],
             title=f"Suppress {self.file.name}",
             about={**search, "choices": self.choices()},
         )
@@ -191,27 +213,43 @@ class TableDesk:
         said: Any = job.request().get("about", {}).get("choices")
         return bool(said == self.choices())
 
-    async def write(self, job: Job, output: str) -> None:
-        """Write the table, its configuration and its marks into the folder, and let a job suppress it as before."""
+    async def write(self, job: Job, output: str, *, replace: bool) -> None:
+        """Let a job write the pattern that was looked at; what repeats it is put beside it when it is there."""
         if not self.is_current(job):
             raise InputError("rules or marks have changed since the search; go back one step and suppress again")
-        path = self.folder.new(output, FORMATS)
         found = job.result()["printed"]["search"]
         search = {"steps": found["steps"] or None, "seed": found["seed"]}
         marks = await self._write_marks()
         named = {option: f"{output}.{option}.csv" for option in marks}
         config, table, flagged = f"{output}.toml", f"{output}.table.parquet", f"{output}.flagged.parquet"
         source = table if self.is_built else self.file.name
-        commands = [tabulate(self.file.name, config, table)] if self.is_built else []
+        commands = [tabulate(self.file.name, config, table, self.reading)] if self.is_built else []
         commands += [judge(source, config, flagged, named)] if self.is_judged else []
         last = suppress(flagged if self.is_judged else source, config, output, named, search)
-        contents = {named[option]: text for option, text in marks.items()}
-        contents[config] = write_table_settings(self.now, search)
-        write_contents({path.with_name(name): text.encode() for name, text in contents.items()})
+        contents = {named[option]: text.encode() for option, text in marks.items()}
+        contents[config] = write_table_settings(self.now, search).encode()
+        aside = keep_aside(self.folder, self.history, contents)
+        here = {name: self.within(aside / name) for name in (*contents, table, flagged)}
         for words in commands:
-            await self.folder.do(words)
-        # The search is not done again: it goes on from where it ended, which is its end.
-        checkpoint = job.path / CHECKPOINT
-        kept = ["--checkpoint", self.within(checkpoint)] if checkpoint.exists() else []
+            await self.folder.do([here.get(word, word) for word in words])
+        # The search is not done again: it goes on from where it ended, which is its end. Whatever comes out is compared
+        # with what was looked at.
+        further = ["--expect", self.within(job.path / PUBLIC)]
+        if (job.path / CHECKPOINT).exists():
+            further += ["--checkpoint", self.within(job.path / CHECKPOINT)]
         about = {"output": output, "commands": [as_typed(words) for words in (*commands, last)]}
-        self.history.choose(written=Jobs(self.folder.path).add([*last, *kept], title=f"Write {output}", about=about).id)
+        words = [*(here.get(word, word) for word in last), *further, *(["--force"] if replace else [])]
+        written = Jobs(self.folder.path).add(words, title=f"Write {output}", about=about)
+        self.history.choose(written=written.id)
+        background_tasks.create(follow(self.folder, self.history, written))
+
+    def names_of(self, output: str) -> list[str]:
+        """The names of all files of a release; a name that it cannot have is refused."""
+        self.folder.new(output, FORMATS)
+        if output == self.file.name:
+            raise InputError(f"{output} is the input itself, which is never written over; choose another name")
+        made = ["table.parquet"] if self.is_built else []
+        made += ["flagged.parquet"] if self.is_judged else []
+        marked = self.now.get("marks", {}).values()
+        made += [f"{option}.csv" for mark, option in MARKS.items() if mark in marked]
+        return [output, *(f"{output}.{ending}" for ending in ("release.json", "evidence.json", "toml", *made))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -10,11 +11,14 @@ from nicegui import ui
 
 from discreet.errors import DiscreetError, InputError
 from discreet.jobs.job import Job
+from discreet.release.summary import tell_table
 from discreet.tabular.table import Table
 from discreet.web import theme
+from discreet.web.beside import ask_to_replace, find_taken, is_released, put_beside
 from discreet.web.cells import Grid, show_cell, show_key
 from discreet.web.curve import Curve
 from discreet.web.folder import Folder
+from discreet.web.reading import describe, show_reading, take_beside
 from discreet.web.table_desk import TableDesk
 
 STEPS = {"table": "Table", "cells": "Rules and cells", "suppress": "Suppress", "write": "Write"}
@@ -71,11 +75,20 @@ async def _table(desk: TableDesk) -> None:
 
 
 async def _build(desk: TableDesk) -> None:
-    found = await desk.folder.ask(["inspect", desk.file.name], about=desk.file)
+    await take_beside(desk.folder, desk.history, desk.file.with_suffix(".toml"))
+    try:
+        found = await desk.inspect()
+    except InputError as error:
+        theme.note(str(error), "bad")
+        with theme.panel("How the file is read"):
+            _ask_reading(desk)
+        return
     names = [column["name"] for column in found["columns"]]
     numbers = [column["name"] for column in found["columns"] if column["kind"] == "numeric"]
     hierarchies = sorted(path.name for path in desk.folder.path.glob("*.hrc"))
     theme.lead("Choose what to break down by, and what to sum up. All margins and sub-totals are made.")
+    if desk.reading:
+        theme.dim(f"The file is read so: {describe(desk.reading)}.")
     by = [str(one).partition("@") for one in desk.now.get("by", [])]
     with theme.panel("Broken down by"):
         choosers = []
@@ -105,6 +118,14 @@ async def _build(desk: TableDesk) -> None:
 
     with ui.element("div").classes("row-of end"):
         theme.primary("Build the table", build, "build")
+
+
+def _ask_reading(desk: TableDesk) -> None:
+    def choose(reading: dict[str, Any]) -> None:
+        desk.history.choose(reading=reading)
+        desk.go("table")
+
+    show_reading(desk.file.suffix, desk.reading, choose)
 
 
 def _select(values: list[str], nothing: str, value: str, label: str) -> ui.select:
@@ -239,28 +260,28 @@ async def _suppress(desk: TableDesk) -> None:
         return
     if not desk.is_current(job):
         theme.note("Rules or marks have changed since this search: suppress again.", "warn")
-    Curve(desk.folder, job, lambda: desk.go("suppress"), unit="")
+    Curve(desk.folder, job, lambda: desk.go("suppress"), unit="", measure="cost")
     if job.result():
         await _show_pattern(desk, job)
 
 
+def _show_audit(job: Job) -> None:
+    """What an attacker could still work out, as the command says it."""
+    account = job.result()["printed"]
+    checked = account["verification"]
+    theme.note(
+        f"Who knows all that is published cannot work out any of the {checked['judged']:,} unsafe cells."
+        if checked["passed"]
+        else "Some unsafe cells are not protected.",
+        "good" if checked["passed"] else "bad",
+    )
+    theme.entries(tell_table(account))
+
+
 async def _show_pattern(desk: TableDesk, job: Job) -> None:
     """What was found: the audit, and the table beside what the public will see."""
-    account = job.result()["printed"]
-    checked, measures, bound = account["verification"], account["measures"], account.get("bound") or {}
     with theme.panel("The audit"):
-        good = checked["passed"]
-        theme.note(
-            f"Who knows all that is published cannot work out any of the {checked['judged']:,} unsafe cells."
-            if good
-            else "Some unsafe cells are not protected.",
-            "good" if good else "bad",
-        )
-        proven = f" No pattern costs less than {bound['value']:,.0f}." if bound.get("value") else ""
-        theme.dim(
-            f"{measures['secondary_count']:,} further cells are suppressed, at a cost of {measures['cost']:,.0f}."
-            f"{proven} {measures['published_share']:.1f} % of the cells stay published."
-        )
+        _show_audit(job)
     table = await desk.read(job.path / "internal.parquet")
     faces = {"The table": False, "What the public will see": True}
     await Grid(table, faces=faces, chosen=lambda cell: _ask_of_cell(table, cell)).draw()
@@ -282,14 +303,22 @@ async def _write(desk: TableDesk) -> None:
         desk.history.choose(written=None)
         desk.go("write")
 
-    if written.state().state not in ("done", "stopped") or not written.result():
-        Curve(desk.folder, written, lambda: desk.go("write"), unit="")
+    if not is_released(written):
+        Curve(desk.folder, written, lambda: desk.go("write"), unit="", measure="cost")
+        if written.state().state not in ("failed", "stopped"):
+            return
+        theme.dim("No file has taken the name.")
     else:
+        put_beside(desk.folder, desk.history, written)
         about = written.request()["about"]
         with theme.panel("Written"):
             theme.note(f"{about['output']} is released.", "good")
-            theme.grid(("file",), [[name] for name in sorted(written.result()["files"])])
+            beside = desk.folder.path.glob(f"{glob.escape(about['output'])}.*")
+            theme.grid(("file",), [[name] for name in sorted({about["output"], *(path.name for path in beside)})])
             theme.link("Have it reviewed", "/review")
+        with theme.panel("Verified"):
+            _show_audit(written)
+            theme.dim("It is the pattern that was looked at, compared as .csv.")
         with theme.panel("The commands that repeat it"):
             theme.code("\n".join(about["commands"]))
             config = desk.folder.path / f"{about['output']}.toml"
@@ -306,9 +335,14 @@ def _ask_for_name(desk: TableDesk, job: Job) -> None:
         name.style("width:min(420px,100%)").mark("output")
         theme.dim("Beside it: its record, which may be published, and the evidence and the tables, which are internal.")
 
-        async def begin() -> None:
+        async def begin(*, replace: bool = False) -> None:
+            output = str(name.value or "")
             try:
-                await desk.write(job, str(name.value or ""))
+                taken = find_taken(desk.folder, desk.names_of(output))
+                if taken and not replace:
+                    ask_to_replace(desk.folder, taken, lambda: begin(replace=True))
+                    return
+                await desk.write(job, output, replace=bool(taken))
             except DiscreetError as error:
                 ui.notify(str(error), type="warning")
                 return

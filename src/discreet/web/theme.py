@@ -96,6 +96,20 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[i
                             ui.label(word)
 
 
+def entries(pairs: Sequence[tuple[str, str]]) -> None:
+    """Sentences with their titles; what to beware of stands out."""
+    for title, words in pairs:
+        if title == "Beware":
+            note(f"Beware: {words}", "warn")
+    rest = [pair for pair in pairs if pair[0] != "Beware"]
+    if rest:
+        with ui.element("div").classes("legend"):
+            for place, (title, words) in enumerate(rest):
+                with ui.element("b"):
+                    ui.label("" if place and rest[place - 1][0] == title else title)
+                ui.label(words)
+
+
 def bars(shares: dict[str, float], *, most: float = 100.0) -> None:
     """Percentages as bars, each with its name and number."""
     with ui.element("div").classes("bars"):

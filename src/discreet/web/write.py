@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
 from discreet.errors import DiscreetError, InputError
 from discreet.jobs.job import CHECKPOINT, Job
 from discreet.jobs.queue import Jobs
-from discreet.jobs.requests import GROUPING, SETTINGS, as_typed, repeat, write_sign_off
-from discreet.release.atomic import write_contents
+from discreet.jobs.requests import GROUPING, RELEASE, SETTINGS, as_typed, repeat, write_sign_off
 from discreet.release.reports.sign_off import FIVE_SAFES
+from discreet.release.summary import tell_release
 from discreet.web import look, theme
+from discreet.web.beside import ask_to_replace, find_taken, follow, is_released, keep_aside, put_beside
 from discreet.web.curve import Curve
 from discreet.web.desk import Desk
 
+# What else is named after a release.
+ENDINGS = ("release.json", "evidence.json", "report.html", "internal.html", "toml", "sign-off.toml")
 FORMATS = (".csv", ".parquet", ".arrow", ".xlsx", ".dta", ".sav")
 ASKS = {
     "projects": "Is the use lawful and of public benefit?",
@@ -32,21 +35,29 @@ FIELDS = {"recipient": "Recipient", "purpose": "Purpose", "reviewer": "Reviewer"
 
 async def show(desk: Desk) -> None:
     """The page."""
+    written = _written(desk)
+    if written is not None:
+        _result(desk, written)
+        return
     job = look.chosen(desk)
     if job is None:
         theme.note("There is no candidate yet; go back and protect the file.", "warn")
         return
     account = job.result()["printed"]
-    written = _written(desk)
-    theme.lead(f"Candidate {look.name_of(job)}. Nothing is written that does not keep its promise.")
-    with theme.panel("Verified"):
-        theme.note(f"{account['promise']['words'].capitalize()}.", "good")
+    theme.lead(
+        f"Candidate {look.name_of(job)}. What is written is this very candidate: its bytes are compared with those "
+        "that were looked at, and its promise is counted again."
+    )
+    with theme.panel("What is signed off"):
+        theme.note(_sentence(account["promise"]["words"]))
         for check in account["verification"]["checks"]:
-            theme.dim(_tell(account, check))
-    if written is None:
-        _form(desk, job)
-    else:
-        _result(desk, written)
+            theme.dim(f"Counted in the candidate: {_tell(account, check)}.")
+        theme.entries(tell_release(account))
+    _form(desk, job)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _tell(account: dict[str, Any], check: dict[str, Any]) -> str:
@@ -58,7 +69,7 @@ def _tell(account: dict[str, Any], check: dict[str, Any]) -> str:
     parts += [f"{one['column']} of at least {one['worst']:.3g} values" for one in check.get("l", [])]
     parts += [f"{one['column']} at most {one['worst']:.2g} from all records" for one in check.get("t", [])]
     where = f"{', '.join(check['columns'])}: " if len(promise["groups"]) > 1 else ""
-    return f"{where}Counted anew from what was written: {'; '.join(parts)}."
+    return f"{where}{'; '.join(parts)}"
 
 
 def _written(desk: Desk) -> Job | None:
@@ -92,13 +103,19 @@ def _form(desk: Desk, job: Job) -> None:
             "configuration that repeats it, which are internal."
         )
 
-        def begin() -> None:
+        def begin(*, replace: bool = False) -> None:
+            output = str(name.value or "")
             try:
-                number = _begin(desk, job, str(name.value or ""), words)
+                taken = find_taken(desk.folder, names_of(desk, job, output))
+                if taken and not replace:
+                    ask_to_replace(desk.folder, taken, lambda: begin(replace=True))
+                    return
+                written = _begin(desk, job, output, words, replace=bool(taken))
             except DiscreetError as error:
                 ui.notify(str(error), type="warning")
                 return
-            desk.history.choose(written=number, chosen=job.id)
+            desk.history.choose(written=written.id, chosen=job.id)
+            background_tasks.create(follow(desk.folder, desk.history, written))
             desk.go("write")
 
         with ui.element("div").classes("row-of end"):
@@ -115,37 +132,52 @@ def _free_name(desk: Desk) -> str:
     return name
 
 
-def _begin(desk: Desk, job: Job, output: str, words: dict[str, Any]) -> str:
-    """Write the configuration and the sign-off, and let a job make the release from them; give its number."""
-    path = desk.folder.new(output, FORMATS)
+def names_of(desk: Desk, job: Job, output: str) -> list[str]:
+    """The names of all files of a release; a name that it cannot have is refused."""
+    desk.folder.new(output, FORMATS)
+    if desk.source.file is not None and output == desk.source.file.name:
+        raise InputError(f"{output} is the input itself, which is never written over; choose another name")
+    grouping = [GROUPING] if (job.path / GROUPING).is_file() else []
+    return [output, *(f"{output}.{ending}" for ending in (*ENDINGS, *grouping))]
+
+
+def _begin(desk: Desk, job: Job, output: str, words: dict[str, Any], *, replace: bool) -> Job:
+    """Let a job write the candidate with what is signed off; its configuration is put beside it when it is there."""
     contents = {
-        path.with_name(f"{output}.toml"): (job.path / SETTINGS).read_bytes(),
-        path.with_name(f"{output}.sign-off.toml"): write_sign_off(words).encode(),
+        f"{output}.toml": (job.path / SETTINGS).read_bytes(),
+        f"{output}.sign-off.toml": write_sign_off(words).encode(),
     }
     grouped = (job.path / GROUPING).is_file()
     if grouped:
-        contents[path.with_name(f"{output}.{GROUPING}")] = (job.path / GROUPING).read_bytes()
+        contents[f"{output}.{GROUPING}"] = (job.path / GROUPING).read_bytes()
     command = repeat(desk.source.name, output, job.result()["printed"]["search"], grouping=grouped)
-    write_contents(contents)
-    # The search is not done again: it goes on from where the candidate's ended, which is its end.
-    checkpoint = job.path / CHECKPOINT
-    kept = ["--checkpoint", str(checkpoint.relative_to(desk.folder.path))] if checkpoint.exists() else []
-    return Jobs(desk.folder.path).add([*command, *kept], title=f"Write {output}", about={"repeat": command}).id
+    aside = keep_aside(desk.folder, desk.history, contents)
+    here = {name: str((aside / name).relative_to(desk.folder.path)) for name in contents}
+    # The search is not done again: it goes on from where the candidate's ended, which is its end. Whatever comes out
+    # is compared with what was looked at.
+    kept = [str((job.path / name).relative_to(desk.folder.path)) for name in (RELEASE, CHECKPOINT)]
+    further = ["--expect", kept[0], *(["--checkpoint", kept[1]] if (job.path / CHECKPOINT).exists() else [])]
+    return Jobs(desk.folder.path).add(
+        [*(here.get(word, word) for word in command), *further, *(["--force"] if replace else [])],
+        title=f"Write {output}",
+        about={"repeat": command, "output": output, "candidate": look.name_of(job)},
+    )
 
 
 def _result(desk: Desk, job: Job) -> None:
-    state = job.state().state
-
     def again() -> None:
         desk.history.choose(written=None)
         desk.go("write")
 
-    if state != "done":
-        Curve(desk.folder, job, lambda: desk.go("write"))
-        if state in ("failed", "stopped"):
+    if not is_released(job):
+        Curve(desk.folder, job, lambda: desk.go("write"), measure="il")
+        if job.state().state in ("failed", "stopped"):
+            theme.dim("No file has taken the name.")
             theme.secondary("Back to the form", again, "again")
         return
-    command = [str(word) for word in job.request()["about"]["repeat"]]
+    put_beside(desk.folder, desk.history, job)
+    about, account = job.request()["about"], job.result()["printed"]
+    command = [str(word) for word in about["repeat"]]
     output = command[command.index("-o") + 1]
     with theme.panel("Written"):
         theme.note(f"{output} is released.", "good").mark("released")
@@ -157,6 +189,15 @@ def _result(desk: Desk, job: Job) -> None:
                 if (desk.folder.path / report_of(output, ending)).is_file():
                     theme.link(word, f"/report/{quote(report_of(output, ending))}", new_tab=True)
             theme.link("Have it reviewed", "/review")
+    with theme.panel("Verified"):
+        theme.note(_sentence(account["promise"]["words"]), "good")
+        for check in account["verification"]["checks"]:
+            theme.dim(f"Counted anew from what was written: {_tell(account, check)}.")
+        if about.get("candidate"):
+            how = "byte for byte" if output.lower().endswith(".csv") else "compared as .csv"
+            theme.dim(f"It is candidate {about['candidate']}, {how}.")
+        theme.dim(f"SHA-256 of {output}: {account['output']['sha256']}").style("overflow-wrap:anywhere")
+        theme.entries(tell_release(account))
     with theme.panel("The command that repeats it"):
         theme.code(as_typed(command))
         for name in (f"{output}.toml", f"{output}.{GROUPING}"):
