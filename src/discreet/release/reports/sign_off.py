@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 from discreet.data import toml
 from discreet.errors import InputError, suggest
 
-FIELDS = ("recipient", "purpose", "reviewer", "decision", "decided_on", "review_date", "remarks")
+FIELDS = ("author", "recipient", "purpose", "reviewer", "decision", "decided_on", "review_date", "remarks")
 # T. Desai, F. Ritchie and R. Welpton, Five Safes: designing data access for research, 2016.
 FIVE_SAFES = ("projects", "people", "settings", "data", "outputs")
 
@@ -29,6 +31,31 @@ def read_sign_off(path: str | Path) -> dict[str, Any]:
             place = toml.place_of_key(str(path), key)
             raise InputError(f"{path}{place}: unknown key{suggest(key, allowed)}; allowed are {', '.join(allowed)}")
     return found
+
+
+def begin_review(sign_off: str | Path | None) -> dict[str, Any]:
+    """The part `review` of an evidence when the release is written: who writes it, and the sign-off if there is one."""
+    said = {} if sign_off is None else read_sign_off(sign_off)
+    name = said.pop("author", "").strip()
+    return {"review": {**said, "author": ({"name": name} if name else {}) | user_account()}}
+
+
+def user_account() -> dict[str, Any]:
+    """The account of the operating system by which this process runs: its login name and number."""
+    if not hasattr(os, "getuid"):
+        return {"login": getpass.getuser(), "uid": None}
+    return account_of(os.getuid())
+
+
+def account_of(uid: int) -> dict[str, Any]:
+    """An account by its number, since anybody can set the variables of the environment."""
+    try:
+        import pwd
+
+        login = pwd.getpwuid(uid).pw_name
+    except (ImportError, KeyError):
+        login = str(uid)
+    return {"login": login, "uid": uid}
 
 
 def _read_safes(path: Path, value: Any) -> dict[str, str]:
