@@ -5,18 +5,30 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, suggest
+
+# The parser takes time that grows with the square of the parts of a key; nobody writes so many.
+MOST_PARTS = 50
+_TEXTS = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
+_LONG_KEY = re.compile(rf"(?:\.[ \t]*[\w-]+[ \t]*){{{MOST_PARTS}}}")
 
 
 def read(path: Path) -> dict[str, Any]:
     """The content of a file."""
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        text = path.read_bytes().decode("utf-8")
+        bare = _TEXTS.sub("_", text)
+        if long := _LONG_KEY.search(bare):
+            line = bare.count("\n", 0, long.start()) + 1
+            raise InputError(f"{path}: a key near line {line} has more than {MOST_PARTS} parts; write tables instead")
+        return tomllib.loads(text)
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError):
@@ -32,6 +44,12 @@ def place_of_key(path: str | Path, key: str) -> str:
     begins = re.compile(rf"""[\s\["']*{re.escape(key)}["']?\s*[=.\]]""")
     lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
     return next((f", line {number}" for number, line in enumerate(lines, 1) if begins.match(line)), "")
+
+
+def unknown_key(where: str, key: str, known: Iterable[str]) -> InputError:
+    """The error of a key that means nothing."""
+    shown = key if len(key) <= 40 else f"{key[:40]}…"
+    return InputError(f"{where}: unknown key '{shown}'{suggest(key, known)}; allowed are {', '.join(known)}")
 
 
 def write_key(name: str) -> str:

@@ -119,7 +119,7 @@ def verify(
     >>> bool(discreet.verify(frame, quasi=["age"], k=2, l={"ill": 2}))
     False
     """
-    from discreet.data.checks import check_readable
+    from discreet.data.checks import check_path, check_readable
     from discreet.data.databases.address import is_address
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, read_table
@@ -129,6 +129,8 @@ def verify(
     memory = None if memory is None else parse_size(memory)
     further, kinds = sort_keywords(verify, keywords, PromiseKeywords, KindKeywords)
     is_table = is_address(release) or getattr(release, "database", None) is not None
+    if isinstance(release, str | Path) and not is_table:
+        check_path(release)
     if is_table:
         release = read_table(release, files)
     elif files is not None:

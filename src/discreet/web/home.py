@@ -54,23 +54,24 @@ def add_pages(folder: Folder) -> None:
                         _show_release(path)
 
     @ui.page("/open/{name:path}")
-    def open_source(name: str) -> None:
+    async def open_source(name: str) -> None:
         try:
             source = find(folder, name)
         except InputError as error:
             _refuse(folder, str(error))
             return
+        await ui.context.client.connected()  # whoever only fetches the page begins nothing
         folder.forget(source.name)
         history = begin_history(folder.path, {"kind": "microdata", "file": source.name, "columns": {}, "k": 5})
         ui.navigate.to(f"/data/{history.id}/columns")
 
     @ui.page("/open-table/{name}")
-    def open_table(name: str) -> None:
-        _begin_table(folder, name, built=False)
+    async def open_table(name: str) -> None:
+        await _begin_table(folder, name, built=False)
 
     @ui.page("/build-table/{name}")
-    def build_table(name: str) -> None:
-        _begin_table(folder, name, built=True)
+    async def build_table(name: str) -> None:
+        await _begin_table(folder, name, built=True)
 
     @ui.page("/jobs")
     def jobs() -> None:
@@ -100,12 +101,13 @@ def add_pages(folder: Folder) -> None:
             ui.timer(0.7, look)
 
 
-def _begin_table(folder: Folder, name: str, *, built: bool) -> None:
+async def _begin_table(folder: Folder, name: str, *, built: bool) -> None:
     try:
         path = folder.file(name)
     except InputError as error:
         _refuse(folder, str(error))
         return
+    await ui.context.client.connected()
     history = begin_history(folder.path, {"kind": "table", "file": path.name, "built": built})
     ui.navigate.to(f"/table/{history.id}/table")
 
@@ -138,7 +140,7 @@ def _show_database(name: str, held: list[Address] | str) -> None:
     elif not held:
         theme.dim("There are no tables in it.")
     for address in held if isinstance(held, list) else []:
-        theme.link(address.name, f"/open/{quote(address.typed)}")
+        theme.link(address.name, f"/open/{quote(address.typed, safe='')}")
 
 
 def _size(count: float) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.data import toml
-from discreet.errors import InputError, suggest
+from discreet.errors import InputError
 
 FIELDS = ("author", "recipient", "purpose", "reviewer", "decision", "decided_on", "review_date", "remarks")
 # T. Desai, F. Ritchie and R. Welpton, Five Safes: designing data access for research, 2016.
@@ -28,8 +28,7 @@ def read_sign_off(path: str | Path) -> dict[str, Any]:
             found[key] = _read_text(path, key, value)
         else:
             allowed = (*FIELDS, "five_safes")
-            place = toml.place_of_key(str(path), key)
-            raise InputError(f"{path}{place}: unknown key{suggest(key, allowed)}; allowed are {', '.join(allowed)}")
+            raise toml.unknown_key(f"{path}{toml.place_of_key(str(path), key)}", key, allowed)
     return found
 
 
@@ -63,9 +62,7 @@ def _read_safes(path: Path, value: Any) -> dict[str, str]:
         raise InputError(f"{path}: five_safes must be a table, as [five_safes] with {', '.join(FIVE_SAFES)}")
     for key in value:
         if key not in FIVE_SAFES:
-            raise InputError(
-                f"{path}: [five_safes]: unknown key{suggest(key, FIVE_SAFES)}; allowed are {', '.join(FIVE_SAFES)}"
-            )
+            raise toml.unknown_key(f"{path}: [five_safes]", key, FIVE_SAFES)
     return {key: _read_text(path, f"five_safes.{key}", text) for key, text in value.items()}
 
 
