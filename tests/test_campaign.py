@@ -1,6 +1,7 @@
 """A short campaign: a few seeds of every trial, with nothing broken; and that the campaign notices what is."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,11 @@ import numpy as np
 import pytest
 
 import discreet
-from campaign import attackers, files, frames, names, states, tables
+from campaign import attackers, files, frames, names, reviews, states, tables
 from campaign.__main__ import BATCHES, trial_of
 from campaign.found import Found
 from campaign.ledger import Entry, Ledger
+from discreet.release import review
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,7 @@ from campaign.ledger import Entry, Ledger
         ("files", range(20)),
         ("states", range(6)),
         ("names", range(18)),
+        ("reviews", range(20)),
     ],
 )
 def test_nothing_breaks(name: str, seeds: Sequence[int], tmp_path: Path) -> None:
@@ -44,7 +47,9 @@ def test_faults_from_outside_break_nothing(seed: int, tmp_path: Path) -> None:
 
 
 def test_every_trial_is_known() -> None:
-    assert {module.__name__.split(".")[-1] for module in (frames, tables, files, states, names)} <= set(BATCHES)
+    assert {module.__name__.split(".")[-1] for module in (frames, tables, files, states, names, reviews)} <= set(
+        BATCHES
+    )
 
 
 def test_a_release_that_breaks_its_promise_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,6 +77,17 @@ def test_a_pattern_without_secondary_cells_is_noticed(tmp_path: Path, monkeypatc
         folder.mkdir()
         found.add(tables.run(seed, folder))
     assert tables.PUBLISHED in {promise for promise, _ in found.broken}
+
+
+def test_a_review_that_looks_at_nothing_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    careful = review._count
+    monkeypatch.setattr(review, "_count", lambda *given: replace(careful(*given), faults=(), sha256="0" * 64))
+    found = Found()
+    for seed in (1, 3, 4, 5, 8, 9):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found.add(reviews.run(seed, folder))
+    assert {promise for promise, _ in found.broken} >= {reviews.APPROVED, reviews.NAMED}
 
 
 def test_counts_add_up_and_nothing_counts_twice(tmp_path: Path) -> None:

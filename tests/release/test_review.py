@@ -227,6 +227,7 @@ def test_a_table_of_a_database_is_counted_in_it(tmp_path: Path) -> None:
     discreet.protect(FRAME, k=3, quasi=["age"], confidential=["ill"], steps=1).write(base, files=tmp_path)
     found = discreet.review(base, files=tmp_path, reviewer="B", decision="approved")
     assert found.decision["sha256"] == _account(tmp_path / "base.db.out")["output"]["sha256"]
+    assert discreet.review(Path(base), files=tmp_path)  # as the command line names it
     assert not [note for note in discreet.verify(base, files=tmp_path).notes if "void" in note]
     with closing(sqlite3.connect(tmp_path / "base.db")) as database, database:
         database.execute("UPDATE out SET ill = 1 - ill")

@@ -23,9 +23,9 @@ def read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_bytes().decode("utf-8")
         bare = _TEXTS.sub("_", text)
-        if long := _LONG_KEY.search(bare):
-            line = bare.count("\n", 0, long.start()) + 1
-            raise InputError(f"{path}: a key near line {line} has more than {MOST_PARTS} parts; write tables instead")
+        if found := _LONG_KEY.search(bare):
+            near = bare.count("\n", 0, found.start()) + 1
+            raise InputError(f"{path}: a key near line {near} has more than {MOST_PARTS} parts; write tables instead")
         return tomllib.loads(text)
     except InputError:
         raise

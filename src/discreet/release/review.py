@@ -152,7 +152,7 @@ def review(
     refuse_links([*([] if is_table else [path]), record, beside])
     account = read_account(beside)
     known: dict[str, Any] = account.get("review", {})
-    found = _count(release if is_table else path, path, account, record, (original, row_map))
+    found = _count(str(release) if is_table else path, path, account, record, (original, row_map))
     if decision is None:
         told = (describe_standing(known, found.sha256), known.get("same_person"))
         return replace(found, notes=tuple(dict.fromkeys([*found.notes, *filter(None, told)])), decision=known)
@@ -182,8 +182,8 @@ def _count(release: Any, path: Path, account: Mapping[str, Any], beside: Path, o
     counted, promise, notes, now = "not counted", "nothing", [], ""
     try:
         record = read_record(beside)
-        output, said = record["output"], account.get("promise") or {}
-        if any(said.get(name) != value for name, value in record["promise"].items()):
+        output = record["output"]
+        if record["promise"] != account["promise"]:
             faults.append("record and evidence do not promise the same")
         if recorded_digest(output) != recorded_digest(account["output"]):
             faults.append("record and evidence are of different bytes (SHA-256)")

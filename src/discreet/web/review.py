@@ -14,13 +14,14 @@ from urllib.parse import quote
 
 from nicegui import run, ui
 
-from discreet.data.databases.address import parse
+from discreet.data.databases.address import names_table, parse
 from discreet.data.toml import write_key, write_value
 from discreet.errors import DiscreetError, InputError
 from discreet.release.review import refuse_links
-from discreet.verification.decision import NONE, OURS, digest, read_account, standing
+from discreet.verification.decision import NONE, OURS, digest, read_account, released_files, standing
 from discreet.web import theme
 from discreet.web.folder import Folder, is_plain
+from discreet.web.sources import LIST, configured, find
 
 ENDING = ".evidence.json"
 COLOURS = {"approved": "good", "returned": "warn"}
@@ -42,8 +43,7 @@ def add_pages(folder: Folder) -> None:
                 theme.dim("There is no release here yet.")
             for path in found:
                 try:
-                    refuse_links([path])
-                    row = Row(folder, path, read_account(path))
+                    row = Row(folder, path, open_account(path))
                 except InputError as error:
                     _show_broken(path, error)
                 else:
@@ -60,6 +60,24 @@ def _show_broken(path: Path, error: InputError) -> None:
         theme.heading(path.name, 2)
         theme.pill("broken", "bad")
         theme.dim(str(error).replace(f"{path.parent}/", ""))
+
+
+def open_account(path: Path) -> dict[str, Any]:
+    """An evidence of the folder; a link out of it, or what is no evidence, is refused in our words."""
+    refuse_links([path])
+    return read_account(path)
+
+
+def compare(path: Path, account: Mapping[str, Any]) -> str:
+    """How the decision in an evidence stands to the release beside it, in a word or a few."""
+    release, output = path.with_name(path.name.removesuffix(ENDING)), account["output"]
+    if isinstance(output.get("database"), dict):
+        return "not compared yet"  # a database is not asked by itself
+    try:
+        refuse_links([release, *released_files(release, output)])
+        return standing(account.get("review", {}), digest(release, output))
+    except (DiscreetError, OSError):
+        return "its bytes are not there"
 
 
 class Row:
@@ -170,34 +188,28 @@ class Row:
     async def _compare(self) -> None:
         """Compare what was decided on with the file or the folder that is there; a database is not asked by itself."""
 
-        def look() -> str:
-            refuse_links([self.folder.path / self.name])
-            return digest(self.folder.path / self.name, self.account["output"])
-
-        try:
-            there = not isinstance(self.account["output"].get("database"), dict)
-            self.standing = standing(self.said, await run.io_bound(look)) if there else "not compared yet"
-        except (DiscreetError, OSError):
-            self.standing = "its bytes are not there"
+        self.standing = await run.io_bound(compare, self.path, self.account)
         self._draw.refresh()
 
     def _release(self) -> str:
         """The release as the command names it: a file or a folder here, or a table of a database."""
-        wrong = InputError(f"{self.path.name} is not named after its release; review it with discreet review")
+        wrong = InputError(
+            f"{self.path.name} is not named after a release here; review it with discreet review, or name its table in "
+            f"{LIST}"
+        )
         output = self.account["output"]
-        database, system = output.get("database"), output.get("format")
+        database = output.get("database")
         if not isinstance(database, dict):
             if not is_plain(self.name):
                 raise wrong
             return self.name
-        table = str(database.get("table", ""))
-        if system == "sqlite":
-            typed = f"sqlite:{self.folder.file(str(database.get('database', ''))).name}#{table}"
-        else:
-            typed = f"postgresql:{table}"
-        if parse(typed).stem != self.name:
-            raise wrong
-        return typed
+        # Of a server only those that the folder names among its sources.
+        known = [one for one in configured(self.folder) if names_table(one)]
+        known += [f"sqlite:{database.get('database')}#{database.get('table')}"] * (output.get("format") == "sqlite")
+        for typed in known:
+            if parse(typed).stem == self.name:
+                return find(self.folder, typed).name
+        raise wrong
 
 
 async def _review(folder: Folder, release: str, said: Mapping[str, str]) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def read(
         connect(address, connection, called=name) as session,
         system.limiting(session, address, text, _check_time(query_time)) as (own, relation),
     ):
-        return system.read(own, address, text, relation)
+        source: Source = system.read(own, address, text, relation)
+        return source
 
 
 def copy(
