@@ -1,6 +1,7 @@
 """A short campaign: a few seeds of every trial, with nothing broken; and that the campaign notices what is."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,11 @@ import numpy as np
 import pytest
 
 import discreet
-from campaign import attackers, counts, files, folders, frames, minimality, names, states, tables
+from campaign import attackers, counts, frames, minimality, reviews, tables
 from campaign.__main__ import BATCHES, trial_of
 from campaign.found import Found
 from campaign.ledger import Entry, Ledger
+from discreet.release import review
 from discreet.tabular import counts as known_counts
 
 
@@ -26,6 +28,7 @@ from discreet.tabular import counts as known_counts
         ("states", range(6)),
         ("names", range(18)),
         ("folders", range(4)),
+        ("reviews", range(20)),
     ],
 )
 def test_nothing_breaks(name: str, seeds: Sequence[int], tmp_path: Path) -> None:
@@ -90,6 +93,17 @@ def test_a_table_whose_rows_tell_that_somebody_is_there_is_noticed(
         folder.mkdir()
         found.add(counts.run(seed, folder))
     assert counts.NARROWED in {promise for promise, _ in found.broken}
+
+
+def test_a_review_that_looks_at_nothing_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    careful = review._count
+    monkeypatch.setattr(review, "_count", lambda *given: replace(careful(*given), faults=(), sha256="0" * 64))
+    found = Found()
+    for seed in (1, 3, 4, 5, 8, 9):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found.add(reviews.run(seed, folder))
+    assert {promise for promise, _ in found.broken} >= {reviews.APPROVED, reviews.NAMED}
 
 
 def test_counts_add_up_and_nothing_counts_twice(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Configurations: every setting of a run fits into one, and data with other columns than it names is refused."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ import discreet
 from canary import CANARY
 from discreet.cli.app import run
 from discreet.configuration import OPTIONS, READING, load
+from discreet.data import toml
 from discreet.errors import InputError
 
 RECORDS = [f"n{i};{20 + i % 7},5;{i % 3};r{i % 2}" for i in range(24)]
@@ -185,3 +187,40 @@ def test_a_configuration_of_tables_is_checked(tmp_path: Path) -> None:
         discreet.tabulate(CELLS, config=written(tmp_path / "b.toml", "[tabulate]\ntop = 'x'\n"))
     with pytest.raises(InputError, match="say what to break down by"):
         discreet.tabulate(CELLS, config=written(tmp_path / "c.toml", "top = 3\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + ".a" * 60_000 + " = 1",
+        '"a".' * 60_000 + "b = 1",
+        "[a" + ".a" * 60_000 + "]",
+        "k = {a" + " . a" * 60_000 + " = 1}",
+    ],
+    ids=["plain", "quoted", "table", "inline"],
+)
+def test_a_key_of_very_many_parts_is_refused_before_it_is_parsed(
+    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text(f"k = 3\n{text}\n")
+    monkeypatch.setattr(tomllib, "loads", lambda _: pytest.fail("it was parsed"))
+    with pytest.raises(InputError, match="near line 2 has more than 50 parts"):
+        load(path)
+
+
+def test_dots_in_texts_numbers_and_comments_are_no_parts_of_a_key(tmp_path: Path) -> None:
+    path = tmp_path / "dots.toml"
+    dots = "a." * 1000
+    path.write_text(f'x = [{"1.5, " * 1000}]\ny = \'{dots}\'\nz = """\n{dots}\n""" # {dots}\nd = "{dots}\\""\n')
+    assert toml.read(path)["z"] == f"{dots}\n"
+
+
+def test_an_unknown_key_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text('k = 3\nnominal = ["pl030"]\n')
+    with pytest.raises(InputError, match=r"odd\.toml, line 2: unknown key 'nominal'; allowed are k, "):
+        load(path)
+    path.write_text(f"{'x' * 1000} = 1\n")
+    with pytest.raises(InputError, match=f"unknown key '{'x' * 40}…'"):
+        load(path)

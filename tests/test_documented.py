@@ -5,17 +5,20 @@ import re
 from pathlib import Path
 
 import pytest
+from cyclopts import App
 
 import api
 import architecture
 import commands
 import discreet
+from discreet.cli.app import WALK
 from discreet.configuration import DETAILS, OPTIONS
 from discreet.methods import Description, list_methods
 from discreet.release.evidence import schema
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+STEPS = [step for steps in WALK.values() for step in steps]
 
 
 def test_every_command_and_option_is_documented() -> None:
@@ -60,6 +63,20 @@ def test_the_glossary_is_sorted_and_has_what_pages_link_to() -> None:
     linked = {anchor for page in manual for anchor in re.findall(r"glossary\.md#([\w-]+)", page)}
     linked |= set(re.findall(r"\(#([\w-]+)\)", text))
     assert linked <= anchors
+
+
+def test_the_page_on_the_scope_names_what_is_there_and_denies_none_of_it() -> None:
+    text = (DOCS / "scope.md").read_text(encoding="utf-8")
+    there = text.partition("## What is there")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`([a-z]+)`", there))
+    assert named == {step[0].name[0] if isinstance(step[0], App) else step[0].__name__.rstrip("_") for step in STEPS}
+    verbs = set(re.findall(r"`([a-z]+)`", "".join(there.split("- **")[1:4]))) - {"convert"}
+    assert verbs <= set(discreet.__all__)
+    absent = "".join(re.findall(r"## Not [^\n]*\n(.*?)(?=\n## |\Z)", text, re.DOTALL)).lower()
+    rooms = {"web": "web app", "jobs": "jobs", "grouping": "grouping", "executors.py": "several machines"}
+    for room, word in {**rooms, "data/databases": "database"}.items():
+        assert (ROOT / "src" / "discreet" / room).exists()
+        assert word not in absent
 
 
 PAGES = {"partition": "methods.md", "grouping": "grouping.md", "suppression": "suppression.md"}

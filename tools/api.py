@@ -30,7 +30,7 @@ METHODS = """By name, with `method=` and `params=`. [Methods](methods.md), [Grou
 # In the order of the walk.
 VERBS = [
     "inspect", "plan", "protect", "protect_large", "refine", "group", "partition", "measure", "verify", "report",
-    "tabulate", "primary", "link", "suppress", "suppress_folder", "audit", "list_methods", "list_examples",
+    "review", "tabulate", "primary", "link", "suppress", "suppress_folder", "audit", "list_methods", "list_examples",
 ]  # fmt: skip
 RESULTS = [
     "discreet.measures.inspection.Inspection",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.microdata.protect_large import protect_large
     from discreet.microdata.refine import refine
     from discreet.release.reports.report import report
+    from discreet.release.review import review
     from discreet.tables.primary import primary
     from discreet.tables.suppress import suppress
     from discreet.tables.suppress_folder import suppress_folder
@@ -43,6 +44,7 @@ _VERBS = {
     "protect_large": "discreet.microdata.protect_large",
     "refine": "discreet.microdata.refine",
     "report": "discreet.release.reports.report",
+    "review": "discreet.release.review",
     "suppress": "discreet.tables.suppress",
     "suppress_folder": "discreet.tables.suppress_folder",
     "tabulate": "discreet.tables.tabulate",
@@ -68,6 +70,7 @@ __all__ = [
     "protect_large",
     "refine",
     "report",
+    "review",
     "suppress",
     "suppress_folder",
     "tabulate",

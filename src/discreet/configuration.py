@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from discreet.data.roles import ROLES, as_words
-from discreet.errors import InputError, suggest
+from discreet.errors import InputError
 
 # Settings of a protection, and how its file is read, by the names that they have in a call.
 OPTIONS = (
@@ -37,7 +37,7 @@ OPTIONS = (
 VALUES = ("pivot", "na")
 # The columns that the file was made for.
 EXPECTED = "expected"
-READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size", "query")
+READING = ("delimiter", "encoding", "decimal", "header", "sheet", "max_size", "query", "query_time")
 # An earlier release of the same respondents.
 PREVIOUS = ("previous_release", "previous_row_map")
 # The TOML word and the name it has inside.
@@ -53,7 +53,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "seed": (int,), "threads": (int,), "bound": (bool,), "measures": (str, list), "order": (str,), "target": (str,),
     "seeds": (int,),
     "delimiter": (str,), "encoding": (str,), "decimal": (str,), "header": (bool,), "sheet": (str,),
-    "max_size": (str, int), "query": (str,),
+    "max_size": (str, int), "query": (str,), "query_time": (int, float),
     "cost": (str,), "protect_secondaries": (bool,), "singletons": (bool,), "sums": (bool,), "strict": (bool,),
     "partial": (bool,), "l": (dict,), "t": (dict,), "person": (str,), "household": (str,),
     "no_rules": (bool,), "growth": (int, float), "previous_release": (str,), "previous_row_map": (str,),
@@ -150,11 +150,10 @@ def _read_toml(path: str | Path) -> tuple[str, dict[str, Any]]:
 
 
 def _unknown_key(where: str, key: str, known: Sequence[str]) -> InputError:
-    """The error of a key that means nothing: told by its line, since a file may hold anything."""
+    """The error of a key that means nothing, told with its line."""
     from discreet.data import toml
 
-    place = toml.place_of_key(where, key)
-    return InputError(f"{where}{place}: unknown key{suggest(key, known)}; allowed are {', '.join(known)}")
+    return toml.unknown_key(f"{where}{toml.place_of_key(where, key)}", key, known)
 
 
 def _read_config(where: str, content: Mapping[str, Any]) -> Config:
@@ -195,10 +194,12 @@ def _read_config(where: str, content: Mapping[str, Any]) -> Config:
 
 
 def _read_column(where: str, name: str, said: Any, roles: dict[str, list[str]]) -> dict[str, Any]:
+    from discreet.data import toml
+
     detail: dict[str, Any] = {}
     for key, value in _check_table(where, "", said).items():
         if key not in DETAILS:
-            raise InputError(f"{where}: unknown key{suggest(key, DETAILS)}; allowed are {', '.join(DETAILS)}")
+            raise toml.unknown_key(where, key, DETAILS)
         detail[DETAILS[key]] = _check_type(where, key, value, _DETAIL_TYPES)
     role = detail.pop("role", None)
     if role is not None:

@@ -2,8 +2,15 @@
 
 import hashlib
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
+import tempfile
 import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -16,13 +23,15 @@ from hypothesis import strategies as st
 
 import discreet
 from canary import CANARY
-from discreet.data.databases import list_tables
+from discreet.data.databases import copy, list_tables, postgresql, sqlite
 from discreet.data.databases.address import Address, names_table, parse, quote
+from discreet.data.databases.query import read_query
 from discreet.data.databases.rows import digest, sort_order, to_storable
 from discreet.data.databases.session import DatabaseError, Session
 from discreet.data.databases.staging import stage
 from discreet.data.files import applies, format_of, read
 from discreet.errors import InputError
+from discreet.release.atomic import WriteError
 from postgres import Server
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
@@ -267,10 +276,9 @@ def test_a_hostile_name_is_only_a_name(server: Server, tmp_path: Path) -> None:
     assert read(f"postgresql:public.{quote(name)}").frame.to_dict(as_series=False) == {"a;b": [2]}
     put(f"postgresql:public.{quote(name)}", pl.DataFrame({"c": ["x", "y"], "'; DROP TABLE public.kept; --": [1, 2]}))
     assert server.sql("SELECT count(*) FROM public.kept") == [(1,)]
-    for text in ("SELECT 1 AS a) AS q; DROP TABLE public.kept; SELECT * FROM (SELECT 2", "DROP TABLE public.kept"):
-        (tmp_path / "q.sql").write_text(text)
-        with pytest.raises(DatabaseError, match="SQLSTATE 42601"):
-            read("postgresql:", query=tmp_path / "q.sql")
+    (tmp_path / "q.sql").write_text("DROP TABLE public.kept")
+    with pytest.raises(DatabaseError, match="SQLSTATE 42601"):
+        read("postgresql:", query=tmp_path / "q.sql")
     (tmp_path / "q.sql").write_text("SELECT nextval('public.n') AS a")
     server.sql("CREATE SEQUENCE public.n")
     with pytest.raises(DatabaseError, match="SQLSTATE 25006"):
@@ -404,3 +412,166 @@ def test_tables_are_listed(server: Server, tmp_path: Path) -> None:
         'postgresql:public."2026.people"',
         "postgresql:public.seen",
     ]
+
+
+BOMB = "CREATE VIEW bomb AS WITH RECURSIVE r(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM r) SELECT a, a % 3 AS b FROM r"
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """An SQLite file with a view that has no end, and one that has."""
+    path = tmp_path / "endless.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(BOMB)
+        database.execute("CREATE TABLE t AS SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2.5, NULL UNION ALL SELECT 'z', 7")
+        database.execute("CREATE VIEW v AS SELECT * FROM t")
+    return path
+
+
+@pytest.mark.parametrize("aim", ["aggregate", "rows", "copy", "query"])
+def test_a_view_without_end_is_given_up(endless: Path, tmp_path: Path, aim: str) -> None:
+    (tmp_path / "q.sql").write_text("SELECT count(*) AS a FROM bomb")
+    before = set(Path(tempfile.gettempdir()).glob("discreet-*"))
+    view = f"sqlite:{endless}#{'BOMB' if aim == 'rows' else 'bomb'}"
+    ways: dict[str, Callable[[], object]] = {
+        "copy": lambda: copy(view, tmp_path, 100, query_time=0.2),
+        "query": lambda: read(f"sqlite:{endless}", query=tmp_path / "q.sql", query_time=0.2),
+    }
+    with pytest.raises(DatabaseError, match=r"longer than 0\.2 seconds; does it end\? query_time"):
+        ways.get(aim, lambda: read(view, query_time=0.2))()
+    assert set(Path(tempfile.gettempdir()).glob("discreet-*")) <= before
+
+
+def test_a_view_that_ends_is_read_as_its_table_is(endless: Path, tmp_path: Path) -> None:
+    table, view = read(f"sqlite:{endless}#t"), read(f"sqlite:{endless}#v")
+    assert view.frame.equals(table.frame)
+    assert view.digest == table.digest
+    assert view.database is not None
+    assert view.database["table"] == "v"
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    copy(f"sqlite:{endless}#v", folder, 100)
+    assert pl.read_parquet(folder).height == 3
+
+
+def test_a_view_that_fills_the_disk_is_given_up(endless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "MOST_BYTES", 100_000)
+    with pytest.raises(DatabaseError, match="gives more than"):
+        read(f"sqlite:{endless}#bomb")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_are_heard_while_a_view_has_no_end(endless: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "discreet", "inspect", f"sqlite:{endless}#bomb"]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    room = Path(tempfile.gettempdir())
+    while started.poll() is None and not any((one / "rows.db").exists() for one in room.glob("discreet-*")):
+        time.sleep(0.05)
+    started.send_signal(number)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "interrupted; nothing was written" in said
+
+
+@pytest.mark.parametrize("seconds", [0, -1, True, "5", float("nan"), 1e9])
+def test_a_limit_that_is_none_is_refused(endless: Path, seconds: Any) -> None:
+    with pytest.raises(InputError, match="query_time must be"):
+        read(f"sqlite:{endless}#t", query_time=seconds)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT * FROM t) ; DELETE FROM n; --", "more than one statement"),
+        ("SELECT * FROM t; SELECT 2", "more than one statement"),
+        ("SELECT * FROM t) AS q, (SELECT 2", "brackets"),
+        ("SELECT (1", "brackets"),
+        (" ; -- nothing", "no query"),
+        ("/* nothing */", "no query"),
+    ],
+)
+def test_more_than_one_statement_is_refused(endless: Path, tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "q.sql").write_text(text)
+    for source in (f"sqlite:{endless}", "postgresql:"):
+        with pytest.raises(InputError, match=words):
+            read(source, query=tmp_path / "q.sql")
+
+
+def test_semicolons_and_brackets_in_texts_and_comments_are_no_statements(endless: Path, tmp_path: Path) -> None:
+    (tmp_path / "q.sql").write_text("SELECT ';)' AS \"a;)\", 'it''s;' AS b /* ;) */ FROM (SELECT 1); -- the end; )\n")
+    assert read(f"sqlite:{endless}", query=tmp_path / "q.sql").frame.rows() == [(";)", "it's;")]
+
+
+@pytest.mark.parametrize(
+    ("system", "text"),
+    [
+        ("postgresql", r"SELECT E'\';)' AS a, $$;)$$ AS b, $x$;$$)$x$ AS c"),
+        ("sqlite", "SELECT 1 AS [a;)], 2 AS `b;)`"),
+    ],
+)
+def test_each_system_quotes_in_its_own_ways(tmp_path: Path, system: str, text: str) -> None:
+    (tmp_path / "q.sql").write_text(f"{text};")
+    assert read_query(tmp_path / "q.sql", system) == text
+
+
+def test_a_name_with_the_sign_of_a_table_is_listed_and_read(tmp_path: Path) -> None:
+    name = "../../x#y?z"
+    with closing(sqlite3.connect(tmp_path / "odd.db")) as database, database:
+        database.execute(f"CREATE TABLE {quote(name)} AS SELECT 1 AS a")
+    [found] = list_tables(f"sqlite:{tmp_path / 'odd.db'}")
+    assert found.table == name
+    assert read(found.typed).frame.rows() == [(1,)]
+
+
+def test_a_text_with_a_zero_byte_is_refused_by_its_column(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1] * 6, "b": ["z"] * 5 + ["x\0y"]})
+    release = discreet.protect(frame, k=3, quasi=["a"], confidential=["b"], steps=1)
+    with pytest.raises(WriteError, match=r"zero bytes \(column b\)"):
+        release.write(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_view_of_a_server_has_a_limit_too(server: Server) -> None:
+    server.sql("CREATE VIEW public.bomb AS SELECT count(*) AS a FROM generate_series(1::int8, 1000000000000) AS s")
+    server.sql("CREATE TABLE public.t AS SELECT 1 AS a")
+    with pytest.raises(DatabaseError, match="query_time"):
+        read("postgresql:public.bomb", query_time=0.2)
+    assert read("postgresql:public.t", query_time=0.001).frame.height == 1
+
+
+def test_a_server_that_allows_less_time_keeps_its_limit(server: Server) -> None:
+    server.sql("ALTER ROLE postgres SET statement_timeout = 200")
+    server.sql("CREATE VIEW public.bomb AS SELECT count(*) AS a FROM generate_series(1::int8, 1000000000000) AS s")
+    try:
+        with pytest.raises(DatabaseError, match="57014"):
+            read("postgresql:public.bomb")
+    finally:
+        server.sql("ALTER ROLE postgres RESET statement_timeout")
+
+
+def test_what_a_view_lacks_is_told_from_the_view_itself(server: Server) -> None:
+    server.sql(
+        "CREATE TABLE public.kept AS SELECT 1 AS a",
+        "CREATE FUNCTION public.f() RETURNS bigint LANGUAGE plpgsql AS "
+        "$$ BEGIN RETURN (SELECT count(*) FROM kept); END $$",
+        "CREATE VIEW public.vv AS SELECT public.f() AS a",
+    )
+    with pytest.raises(DatabaseError, match="it is there, but what it is made of names a table"):
+        read("postgresql:public.vv")
+    with pytest.raises(DatabaseError, match="there is no such table"):
+        read("postgresql:public.none")
+
+
+def test_a_table_that_is_made_anew_meanwhile_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.sql("CREATE TABLE public.t AS SELECT 1 AS a")
+    plain = postgresql.settle
+
+    def remade(session: Session, *, own: bool) -> None:
+        plain(session, own=own)
+        session.rows("SELECT count(*) FROM pg_catalog.pg_class")  # now it has a state of the database
+        server.sql("DROP TABLE public.t")
+        server.sql("CREATE TABLE public.t AS SELECT 2 AS a")
+
+    monkeypatch.setattr(postgresql, "settle", remade)
+    with pytest.raises(InputError, match="another session has made the table anew"):
+        read("postgresql:public.t")

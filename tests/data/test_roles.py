@@ -105,12 +105,12 @@ def test_the_call_wins_over_the_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("kay = 3", "line 1: unknown key; allowed are k, "),
+        ("kay = 3", "line 1: unknown key 'kay'; allowed are k, "),
         ("k = 'three'", "'k' must be a whole number"),
         ("k = true", "'k' must be a whole number"),
         ("quasi = [1]", "must be a list of column names"),
         ("[columns.age]\nrole = 'key'", "role must be one of"),
-        ("[columns.age]\nkind = 'numeric'", "unknown key; allowed are role, type"),
+        ("[columns.age]\nkind = 'numeric'", "unknown key 'kind'; allowed are role, type"),
         ("columns = 3", "must be a table"),
         ("k = ", "not valid TOML"),
     ],

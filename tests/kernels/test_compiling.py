@@ -92,9 +92,10 @@ def test_a_kernel_that_another_process_compiles_is_waited_for(tmp_path: Path, na
     (tmp_path / "late.py").write_text(MODULE)
     path = os.pathsep.join([str(tmp_path), *sys.path])
     done = subprocess.run(
-        [sys.executable, "-c", LATER.format(module="late", named=named)],
+        [sys.executable, "-X", "dev", "-c", LATER.format(module="late", named=named)],
         env={**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
         capture_output=True,
         text=True,
     )
     assert done.stdout.strip() == hits_and_misses, done.stderr
+    assert "ResourceWarning" not in done.stderr

@@ -456,3 +456,25 @@ def test_names_that_are_no_plain_files_are_refused(tmp_path: Path) -> None:
     assert not is_plain("x" * 300)
     with pytest.raises(InputError, match="exists already"):
         folder.new("inside.csv", (".csv",))
+
+
+def test_a_page_that_is_only_fetched_begins_nothing(evil: Target) -> None:
+    begun = sorted((evil.app.folder / ".discreet" / "history").glob("*"))
+    for path in ("/open/evil.csv", "/open-table/evil.csv", "/build-table/evil.csv"):
+        assert httpx.get(evil.app.home + path, headers=evil.known, timeout=30).status_code == 200
+    assert sorted((evil.app.folder / ".discreet" / "history").glob("*")) == begun
+
+
+def test_a_report_cannot_lead_elsewhere_by_itself(evil: Target) -> None:
+    (evil.app.folder / "lure.report.html").write_text('<meta http-equiv="refresh" content="0;url=/jobs"><p>a lure')
+    try:
+        answer = httpx.get(f"{evil.app.home}/report/lure.report.html", headers=evil.known)
+        assert "sandbox" in answer.headers["content-security-policy"].split("; ")
+        page = evil.page.context.new_page()
+        page.goto(f"{evil.app.home}/report/lure.report.html")
+        expect(page.get_by_text("a lure")).to_be_visible()
+        page.wait_for_timeout(1_000)
+        assert page.url.endswith("/report/lure.report.html")
+        page.close()
+    finally:
+        (evil.app.folder / "lure.report.html").unlink()

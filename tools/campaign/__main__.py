@@ -32,6 +32,7 @@ BATCHES = {
     "faults": 4,
     "minimality": 8,
     "folders": 10,
+    "reviews": 25,
 }
 CRASHED = "nothing ends the process but itself"
 

@@ -22,7 +22,7 @@ from discreet.cli.jobs import jobs
 from discreet.cli.methods import compile_, methods
 from discreet.cli.printing import show, show_json, silence, tell
 from discreet.cli.protect import protect, refine
-from discreet.cli.report import report
+from discreet.cli.report import report, review
 from discreet.cli.studies import reproduce, study
 from discreet.cli.suppress import audit, suppress
 from discreet.cli.tables import link, primary, tabulate
@@ -70,6 +70,7 @@ WALK: dict[str, list[tuple[Any, str]]] = {
         (measure, "discreet measure survey.csv release.csv --config survey.toml --row-map map.csv"),
         (refine, "discreet refine survey.csv old.csv --config survey.toml --k 5 --key id -o release.csv"),
         (report, "discreet report release.csv --original survey.csv --row-map map.csv"),
+        (review, "discreet review release.csv --decision approved --reviewer 'A. Second'"),
         (group, "discreet group companies.csv --config companies.toml --k 5 -o grouping.toml"),
     ],
     "Tables": [

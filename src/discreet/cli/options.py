@@ -601,6 +601,8 @@ class Reading(Options):
     query
         A file with one SELECT, of which the rows are read; INPUT is the database then: postgresql:, postgresql:SERVICE
         or sqlite:FILE.
+    query_time
+        Seconds that a view of a database, or the query, may take, which may have no end; 300 by default.
     """
 
     delimiter: str | None = None
@@ -610,6 +612,7 @@ class Reading(Options):
     sheet: str | None = None
     max_size: str | None = None
     query: Path | None = None
+    query_time: float | None = None
 
     def settings(self) -> dict[str, Any]:
         """Those that were given, as a configuration and Python say them."""

@@ -1,8 +1,9 @@
-"""`discreet report`: the two reports of a release that was written before, or by another tool."""
+"""`discreet report` and `discreet review`: the reports of a release that was written, and what is decided on it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from discreet.cli.options import (
     CONSOLE,
@@ -13,10 +14,12 @@ from discreet.cli.options import (
     Reading,
     TypeOptions,
     documented_by,
+    given_only,
 )
 from discreet.cli.printing import show, show_json
 from discreet.cli.progress import Reporter
 from discreet.release.reports.report import report as report_verb
+from discreet.release.review import review as review_verb
 
 
 @documented_by(report_verb)
@@ -93,3 +96,50 @@ def report(
         if acro is not None:
             show(f"            {acro}  internal: for output checkers")
     return 0
+
+
+@documented_by(review_verb)
+def review(
+    release: Path,
+    /,
+    *,
+    decision: Literal["approved", "returned"] | None = None,
+    reviewer: str | None = None,
+    remarks: str | None = None,
+    evidence: Path | None = None,
+    original: Path | None = None,
+    row_map: Path | None = None,
+    files: Path | None = None,
+    config: Path | None = None,
+    quiet: bool = False,
+    json: bool = False,
+) -> int:
+    """Command.
+
+    Exits with 1 if anything speaks against the release.
+
+    Parameters
+    ----------
+    json
+        Print what was found and decided as JSON to standard output.
+    """
+    with Reporter(quiet=quiet) as reporter:
+        reporter("verifying", 0.0)
+        found = review_verb(
+            release,
+            **given_only(
+                decision=decision,
+                reviewer=reviewer,
+                remarks=remarks,
+                evidence=evidence,
+                original=original,
+                row_map=row_map,
+                files=files,
+                config=config,
+            ),
+        )
+    if json:
+        show_json(found.as_dict())
+    elif not quiet or not found:
+        show(found.summary())
+    return 0 if found else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,8 +24,24 @@ def itemize(items: Sequence[str]) -> str:
     return ", ".join(items[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def check_path(path: Path | str) -> None:
+    """Refuse a path that no file can have: one that is too long, or has a zero byte."""
+    try:
+        os.stat(path)  # noqa: PTH116 - a Path would do the same
+    except ValueError:
+        why = "a zero byte"
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            return  # whether it is there is asked by whoever opens it
+        why = "a name that is too long"
+    else:
+        return
+    raise InputError(f"{str(path)[:20]!r}… has {why}, which no file has; check the name")
+
+
 def check_readable(path: Path) -> None:
     """Refuse a path that is not a file we may read, or one with nothing in it."""
+    check_path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file; name a file in it")
     try:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import InputError
+from discreet.errors import InputError, suggest
+
+# The parser takes time that grows with the square of the parts of a key; nobody writes so many.
+MOST_PARTS = 50
+_TEXTS = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
+_LONG_KEY = re.compile(rf"(?:\.[ \t]*[\w-]+[ \t]*){{{MOST_PARTS}}}")
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -26,7 +31,14 @@ def read(path: Path) -> dict[str, Any]:
 def parse(content: bytes, path: Path) -> dict[str, Any]:
     """What the bytes of a file say."""
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        bare = _TEXTS.sub("_", text)
+        if found := _LONG_KEY.search(bare):
+            near = bare.count("\n", 0, found.start()) + 1
+            raise InputError(f"{path}: a key near line {near} has more than {MOST_PARTS} parts; write tables instead")
+        return tomllib.loads(text)
+    except InputError:
+        raise
     except UnicodeDecodeError:
         raise InputError(f"{path}: cannot be read as a UTF-8 text file") from None
     except (ValueError, RecursionError) as error:
@@ -40,6 +52,12 @@ def place_of_key(path: str | Path, key: str) -> str:
     begins = re.compile(rf"""[\s\["']*{re.escape(key)}["']?\s*[=.\]]""")
     lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
     return next((f", line {number}" for number, line in enumerate(lines, 1) if begins.match(line)), "")
+
+
+def unknown_key(where: str, key: str, known: Iterable[str]) -> InputError:
+    """The error of a key that means nothing."""
+    shown = key if len(key) <= 40 else f"{key[:40]}…"
+    return InputError(f"{where}: unknown key '{shown}'{suggest(key, known)}; allowed are {', '.join(known)}")
 
 
 def write_key(name: str) -> str:

@@ -175,7 +175,11 @@ class _Companion:
         if self._child.poll() is None:
             self._child.kill()
         self._child.wait()
-        self._left = []
+        self._left, self._later = [], set()
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
 
 
 # Who compiles a kernel at present, and as a part of which module.

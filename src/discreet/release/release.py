@@ -34,7 +34,7 @@ from discreet.release.notebooks import draw_sizes, show
 from discreet.release.reports.files import released_name, render_reports, report_files, write_reports
 from discreet.release.reports.look import look
 from discreet.release.reports.repeat import write_command
-from discreet.release.reports.sign_off import read_sign_off
+from discreet.release.reports.sign_off import begin_review
 from discreet.release.reports.subject import Subject
 from discreet.release.summary import summarize_release
 from discreet.release.targets import FileTarget, TableTarget, Target, write_file
@@ -154,7 +154,7 @@ class Release:
         if order not in ORDERS:
             raise InputError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
         made = files_of(path, row_map=row_map, evidence=evidence, report=report, folder=files)
-        review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
+        review = begin_review(sign_off)
         if acro is not None:
             check_acro(acro, path)
         if expect is not None:

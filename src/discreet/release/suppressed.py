@@ -21,7 +21,7 @@ from discreet.release.charts import check_drawing
 from discreet.release.evidence import table_record
 from discreet.release.expected import check_expected, refuse_other
 from discreet.release.reports.files import released_name, report_files, write_pages
-from discreet.release.reports.sign_off import read_sign_off
+from discreet.release.reports.sign_off import begin_review
 from discreet.release.reports.table_internal import render_table_reports, write_command
 from discreet.release.reports.tables import EXACT, TableSubject
 from discreet.release.summary import summarize_table
@@ -179,7 +179,7 @@ class SuppressedTable:
             The files, by what they are.
         """
         files = table_files(path, internal=internal, certificate=certificate, evidence=evidence, report=report)
-        review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
+        review = begin_review(sign_off)
         if acro is not None:
             check_acro(acro, path)
         if not mark or _numeric(mark):

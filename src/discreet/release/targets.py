@@ -74,12 +74,11 @@ class FileTarget:
     def take(self, columns: Sequence[str]) -> pl.DataFrame:
         try:
             return read_back(self._temporary, self.format, self._source, columns=columns)
-        except InputError:
+        except InputError as error:
             self._check_room()
-            raise WriteError(
-                f"{self.path} could not be written: what was written cannot be read back. Is the disk full? Nothing "
-                "was left behind."
-            ) from None
+            why = str(error).replace(str(self._temporary), self.path.name).replace(self._temporary.name, self.path.name)
+            what = f"{self.path} could not be written: what was written cannot be read back, nothing was left behind"
+            raise WriteError(f"{what}. {why}") from None
 
     def compare(self, meant: pl.DataFrame, rows: NDArray[np.int64] | None, written: pl.DataFrame) -> None:
         if written.columns != meant.columns or written.height != meant.height:

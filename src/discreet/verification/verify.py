@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from discreet.columns import KindKeywords, PromiseKeywords, as_names, read_kinds, sort_keywords, takes
 from discreet.errors import InputError, whole
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from discreet.data.dataset import Dataset
     from discreet.verification.outside import TableVerification
+
+Verdict = TypeVar("Verdict", "Verification", "TableVerification")
 
 
 class VerifyKeywords(PromiseKeywords, KindKeywords, total=False):
@@ -54,6 +56,8 @@ def verify(
 
     Of a published table it checks what can be seen from outside: that it is the file of its record, that its marks are
     alike, that published sums add up, and that no suppressed cell follows by subtraction. It says what cannot be seen.
+
+    Where the evidence beside the release holds a decision of a reviewer, a note says if it is void: of other bytes.
 
     Parameters
     ----------
@@ -115,7 +119,7 @@ def verify(
     >>> bool(discreet.verify(frame, quasi=["age"], k=2, l={"ill": 2}))
     False
     """
-    from discreet.data.checks import check_readable
+    from discreet.data.checks import check_path, check_readable
     from discreet.data.databases.address import is_address
     from discreet.data.dataset import accept
     from discreet.data.files import read_recorded, read_table
@@ -125,6 +129,8 @@ def verify(
     memory = None if memory is None else parse_size(memory)
     further, kinds = sort_keywords(verify, keywords, PromiseKeywords, KindKeywords)
     is_table = is_address(release) or getattr(release, "database", None) is not None
+    if isinstance(release, str | Path) and not is_table:
+        check_path(release)
     if is_table:
         release = read_table(release, files)
     elif files is not None:
@@ -142,7 +148,7 @@ def verify(
         if not isinstance(release, str | Path):
             raise InputError("a published table is checked as it was written: name its file")
         check_readable(Path(release))
-        return check_publication(Path(release), record, by)
+        return _note_decision(check_publication(Path(release), record, by), Path(release))
     if promise is not None and any(one is not None for one in kinds.values()):
         raise InputError("a promise says of what type its columns are; leave out numeric, nominal, ordinal and date")
     if isinstance(release, str | Path) and (Path(release).is_dir() or exceeds(Path(release), memory)):
@@ -156,7 +162,8 @@ def verify(
             )
         where = {"workers": workers, "cluster": cluster, "executor": executor}
         origin = None if original is None else (original, row_map)
-        return _verify_parts(Path(release), promise, quasi, k, by, grouping, further, where, origin)
+        verdict = _verify_parts(Path(release), promise, quasi, k, by, grouping, further, where, origin)
+        return _note_decision(verdict, Path(release))
     if any(one is not None for one in (workers, cluster, executor)):
         raise InputError("workers and clusters recount a folder, or a file larger than memory; leave them out")
     promised, output = _promise(promise, quasi, k, by, grouping, further)
@@ -169,10 +176,19 @@ def verify(
         what = "has not the very rows" if dataset.source.database else "is not the very file"
         note = f"{dataset.name} {what} that the record was written for (its SHA-256 differs)"
         verdict = replace(verdict, notes=(note,))
+    if dataset.source:
+        verdict = _note_decision(verdict, dataset.source.path, dataset.source.digest)
     if previous_release is not None:
         note = _compare(dataset, promised, previous_release)
         verdict = replace(verdict, notes=(*verdict.notes, note))
     return verdict
+
+
+def _note_decision(verdict: Verdict, release: Path, now: str = "") -> Verdict:
+    """A verdict with what to know of a decision that stands in the evidence beside the release."""
+    from discreet.verification.decision import note_decision
+
+    return replace(verdict, notes=(*verdict.notes, *note_decision(release, now)))
 
 
 def _verify_parts(

@@ -21,7 +21,7 @@ from nicegui import ui
 
 from discreet.errors import InputError
 from discreet.jobs.job import lock
-from discreet.web import home, microdata, review, tables
+from discreet.web import home, microdata, review, tables, theme
 from discreet.web.folder import Folder
 from discreet.web.guard import MOST_BYTES, SHOW_KEY, Guard
 
@@ -113,6 +113,8 @@ def make(folder: Folder) -> FastAPI:
     tables.add_pages(folder)
     review.add_pages(folder)
 
+    nicegui_app.on_page_exception(_apologise)
+
     async def tend() -> None:
         while True:
             await asyncio.to_thread(folder.jobs.tend)
@@ -124,6 +126,11 @@ def make(folder: Folder) -> FastAPI:
     nicegui_app.config.socket_io_js_transports = ["websocket"]  # what else there is shows no key
     ui.run_with(behind, title="discreet", dark=None, tailwind=False, show_welcome_message=False, reconnect_timeout=30)
     return behind
+
+
+def _apologise() -> None:
+    """What is shown in place of a page that failed: the words of an exception could quote data."""
+    theme.note("This page could not be shown, by a fault of ours. Reload it, or go on with the commands.", "bad")
 
 
 def _open(link: str) -> Path:

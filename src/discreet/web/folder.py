@@ -84,6 +84,10 @@ class Folder:
             self._found[key] = await self._run(words)
         return self._found[key]
 
+    async def ask_now(self, words: list[str]) -> dict[str, Any]:
+        """The same, asked anew each time: of what may have been changed without a trace."""
+        return await self._run(words)
+
     def forget(self, name: str) -> None:
         """Forget what was found out about a source."""
         self._found = {key: found for key, found in self._found.items() if name not in key}

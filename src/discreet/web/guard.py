@@ -307,7 +307,8 @@ class Guard:
             await _answer(send, 413, "Too much", "No page of the app sends as much as this.")
             return
         seen, begun = 0, False
-        policy = REPORT_POLICY if scope["path"].startswith(self._report_path) else POLICY
+        # In a sandbox a page neither reloads as another one nor opens any.
+        policy = f"{REPORT_POLICY}; sandbox" if scope["path"].startswith(self._report_path) else POLICY
 
         async def receive_some() -> Message:
             nonlocal seen

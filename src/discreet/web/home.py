@@ -54,9 +54,10 @@ def add_pages(folder: Folder) -> None:
                         _show_release(path)
 
     @ui.page("/open/{name:path}")
-    def open_source(name: str) -> None:
+    async def open_source(name: str) -> None:
         try:
             source = find(folder, name)
+            await ui.context.client.connected()  # whoever only fetches the page begins nothing
             history = begin_history(folder.path, {"kind": "microdata", "file": source.name, "columns": {}, "k": 5})
         except InputError as error:
             _refuse(folder, str(error))
@@ -65,12 +66,12 @@ def add_pages(folder: Folder) -> None:
         ui.navigate.to(f"/data/{history.id}/columns")
 
     @ui.page("/open-table/{name}")
-    def open_table(name: str) -> None:
-        _begin_table(folder, name, built=False)
+    async def open_table(name: str) -> None:
+        await _begin_table(folder, name, built=False)
 
     @ui.page("/build-table/{name}")
-    def build_table(name: str) -> None:
-        _begin_table(folder, name, built=True)
+    async def build_table(name: str) -> None:
+        await _begin_table(folder, name, built=True)
 
     @ui.page("/jobs")
     def jobs() -> None:
@@ -100,9 +101,10 @@ def add_pages(folder: Folder) -> None:
             ui.timer(0.7, look)
 
 
-def _begin_table(folder: Folder, name: str, *, built: bool) -> None:
+async def _begin_table(folder: Folder, name: str, *, built: bool) -> None:
     try:
         path = folder.file(name)
+        await ui.context.client.connected()
         history = begin_history(folder.path, {"kind": "table", "file": path.name, "built": built})
     except InputError as error:
         _refuse(folder, str(error))
@@ -138,7 +140,7 @@ def _show_database(name: str, held: list[Address] | str) -> None:
     elif not held:
         theme.dim("There are no tables in it.")
     for address in held if isinstance(held, list) else []:
-        theme.link(address.name, f"/open/{quote(address.typed)}")
+        theme.link(address.name, f"/open/{quote(address.typed, safe='')}")
 
 
 def _size(count: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import count
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -30,7 +29,13 @@ ASKS = {
     "data": "What is left of the risk?",
     "outputs": "Who checks what is published from it?",
 }
-FIELDS = {"recipient": "Recipient", "purpose": "Purpose", "reviewer": "Reviewer", "remarks": "Comment"}
+FIELDS = {
+    "author": "Your name",
+    "recipient": "Recipient",
+    "purpose": "Purpose",
+    "reviewer": "Reviewer",
+    "remarks": "Comment",
+}
 
 
 async def show(desk: Desk) -> None:
@@ -216,8 +221,3 @@ def report_of(output: str, ending: str) -> str:
 def _kind(name: str, output: str) -> str:
     public = name in (output, f"{output}.release.json") or name.endswith(".report.html")
     return "may be published" if public else "internal"
-
-
-def evidence_of(folder: Path) -> list[Path]:
-    """The evidences in a folder, the newest first."""
-    return sorted(folder.glob("*.evidence.json"), key=lambda path: -path.stat().st_mtime)

@@ -169,3 +169,15 @@ def test_refusals(file: Path, tmp_path: Path) -> None:
         excel.read(book(file, [["a", None], [1, CANARY], [2, "x"]]))
     with pytest.raises(InputError, match="cannot be written"):
         excel.write(pl.DataFrame({"x": [1]}), tmp_path / "no" / "out")
+
+
+def test_a_workbook_that_asks_for_an_unknown_version_of_zip_is_refused(tmp_path: Path) -> None:
+    path = book(tmp_path / "new.xlsx", [["a", "b"], [1, "x"], [2, "y"]])
+    raw = bytearray(path.read_bytes())
+    place = raw.find(b"PK\x01\x02")
+    while place >= 0:
+        raw[place + 6 : place + 8] = (145).to_bytes(2, "little")
+        place = raw.find(b"PK\x01\x02", place + 4)
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match="cannot be read as an Excel workbook"):
+        excel.read(path)

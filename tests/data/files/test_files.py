@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import discreet
 from discreet.data import files
 from discreet.data.files.source import Dialect
 from discreet.errors import InputError
@@ -188,3 +189,31 @@ def test_a_file_that_unpacks_to_more_than_allowed_is_refused(suffix: str, tmp_pa
     with pytest.raises(InputError, match="holds more than 100KB once it is unpacked; if that is right, allow more"):
         files.read(path, max_size="100KB")
     assert files.read(path, max_size="80MB").frame.height == 2000
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("sqlite:" + '"' * 40_000 + "#t", "too long"),
+        (f"sqlite:{'a/' * 40_000}", "too long"),
+        (f"{'a' * 5_000}.csv", "too long"),
+        (Path(f"{'a' * 300}.parquet"), "too long"),
+        ("a\0.csv", "zero byte"),
+    ],
+    ids=["quotes", "folders", "name", "path", "zero"],
+)
+@pytest.mark.parametrize(
+    "verb",
+    [
+        files.read,
+        discreet.inspect,
+        lambda path: discreet.verify(path, quasi=["a"], k=2),
+        lambda path: discreet.measure(path, path, quasi=["a"]),
+    ],
+    ids=["read", "inspect", "verify", "measure"],
+)
+def test_a_name_that_no_file_can_have_is_refused_in_our_words(
+    path: Any, why: str, verb: Callable[[Any], object]
+) -> None:
+    with pytest.raises(InputError, match=f"{why}|table of SQLite"):
+        verb(path)

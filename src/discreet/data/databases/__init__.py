@@ -10,12 +10,22 @@ import polars as pl
 
 from discreet.data.databases import postgresql, sqlite
 from discreet.data.databases.address import Address, parse
+from discreet.data.databases.query import read_query
 from discreet.data.databases.session import Session, connect
 from discreet.data.files.source import Source
 from discreet.errors import InputError
 
+# Seconds that a view or a query may take, where nothing else is said.
+QUERY_TIME, LONGEST = 300.0, 1e6
 
-def read(path: Path | str, *, query: Path | str | None = None, connection: Any = None) -> Source:
+
+def read(
+    path: Path | str,
+    *,
+    query: Path | str | None = None,
+    query_time: float | None = None,
+    connection: Any = None,
+) -> Source:
     """Read a table, a view or the result of a query, in one read-only transaction.
 
     Parameters
@@ -25,23 +35,36 @@ def read(path: Path | str, *, query: Path | str | None = None, connection: Any =
         postgresql:SERVICE or sqlite:FILE.
     query
         A file with one SELECT.
+    query_time
+        Seconds that a view or the query may take.
     connection
         An ADBC connection to that database; what is read has a transaction of its own.
     """
     address = parse(path, query=query is not None)
-    text = None if query is None else _read_query(Path(query))
+    text = None if query is None else read_query(Path(query), address.system)
     name = address.name if query is None else Path(query).name
-    with connect(address, connection, called=name) as session:
-        reader = postgresql.read if address.system == "postgresql" else sqlite.read
-        return reader(session, address, text)
+    system = postgresql if address.system == "postgresql" else sqlite
+    with (
+        connect(address, connection, called=name) as session,
+        system.limiting(session, address, text, _check_time(query_time)) as (own, relation),
+    ):
+        source: Source = system.read(own, address, text, relation)
+        return source
 
 
-def copy(path: Path | str, folder: Path, rows: int, *, query: Path | str | None = None) -> dict[str, Any]:
+def copy(
+    path: Path | str,
+    folder: Path,
+    rows: int,
+    *,
+    query: Path | str | None = None,
+    query_time: float | None = None,
+) -> dict[str, Any]:
     """Read a table or a query into Parquet files of so many rows, in one read-only transaction; what is known of it.
 
     Parameters
     ----------
-    path, query
+    path, query, query_time
         As in `read`.
     folder : Path
         The folder of the files, which is there.
@@ -49,7 +72,7 @@ def copy(path: Path | str, folder: Path, rows: int, *, query: Path | str | None 
         About how many rows a file has.
     """
     address = parse(path, query=query is not None)
-    text = None if query is None else _read_query(Path(query))
+    text = None if query is None else read_query(Path(query), address.system)
     name = address.name if query is None else Path(query).name
     system = postgresql if address.system == "postgresql" else sqlite
     waiting: list[pl.DataFrame] = []
@@ -62,8 +85,11 @@ def copy(path: Path | str, folder: Path, rows: int, *, query: Path | str | None 
             files, height = files + 1, 0
             waiting.clear()
 
-    with connect(address, called=name) as session:
-        frames, notes = system.stream(session, address.relation if text is None else f"(\n{text}\n)", own=text is None)
+    with (
+        connect(address, called=name) as session,
+        system.limiting(session, address, text, _check_time(query_time)) as (own, relation),
+    ):
+        frames, notes = system.stream(own, relation, own=text is None)
         for frame in frames:
             waiting.append(frame)
             height += frame.height
@@ -95,17 +121,12 @@ def list_tables(path: Path | str) -> list[Address]:
     return [one for one in found if parse(one.typed) == one]
 
 
-def _read_query(path: Path) -> str:
-    """The one statement in a file, without the semicolon at its end."""
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip().rstrip(";").strip()
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; check the name and the folder") from None
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path} cannot be read; a query is a file of text in UTF-8") from None
-    if not text or "\0" in text:
-        raise InputError(f"{path.name}: there is no query in it; write one SELECT")
-    return text
+def _check_time(seconds: float | None) -> float:
+    if seconds is None:
+        return QUERY_TIME
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST:
+        raise InputError(f"query_time must be a number of seconds above 0 and not above {LONGEST:,.0f}")
+    return float(seconds)
 
 
 __all__ = ["Address", "Session", "copy", "estimate_size", "list_tables", "parse", "read"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from discreet.data.checks import check_path
 from discreet.errors import InputError
 
 SYSTEMS = ("postgresql", "sqlite")
@@ -114,8 +116,12 @@ def parse(path: Path | str, *, query: bool = False) -> Address:
 
 
 def _parse_sqlite(rest: str, *, query: bool) -> Address:
-    file, found, table = rest.rpartition("#")
+    # The name of a table may hold the sign, too: what is before it is the file.
+    places = [place for place, sign in enumerate(rest) if sign == "#" and os.path.isfile(rest[:place])]  # noqa: PTH113
+    file, found, table = (rest[: places[0]], "#", rest[places[0] + 1 :]) if places else rest.rpartition("#")
+    check_path(file if found else rest)
     if query:
+        check_path(rest)
         if found and not Path(rest).exists():
             raise InputError("with a query the source is the database alone: sqlite:FILE")
         file, table = rest, ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from discreet.data.checks import check_names, check_rows
+from discreet.data.checks import check_names
 from discreet.data.databases.address import Address, quote
 from discreet.data.databases.rows import digest, sort_order, to_rows
 from discreet.data.databases.session import Session
 from discreet.data.files.source import Source
+from discreet.errors import InputError
 
 # The schema and the name of every table and view that this user may read.
 TABLES = """
@@ -59,11 +61,28 @@ class Kind:
     labels: tuple[str, ...] | None
 
 
-def read(session: Session, address: Address, query: str | None) -> Source:
-    """Read a table or the result of a query."""
+# Never more than what the server allows already.
+_LIMIT = """
+SELECT pg_catalog.set_config('statement_timeout', least(nullif(setting::int8, 0), {:d})::text, true)
+FROM pg_catalog.pg_settings WHERE name = 'statement_timeout'"""
+
+
+@contextlib.contextmanager
+def limiting(session: Session, address: Address, query: str | None, seconds: float) -> Iterator[tuple[Session, str]]:
+    """A session that only reads one state of the database, and the relation; a view or a query has a limit of time."""
     session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
     settle(session, own=query is None)
-    relation = address.relation if query is None else f"(\n{query}\n)"
+    is_view = "SELECT relkind = 'v' FROM pg_catalog.pg_class WHERE oid = $1::text::regclass"
+    # A table that was made meanwhile has no row in this state of the catalog.
+    found = [] if query is not None else session.rows(is_view, address.relation)
+    session.is_found = query is None
+    if query is not None or found == [(True,)]:
+        session.rows(_LIMIT.format(max(1, round(1000 * seconds))))
+    yield session, address.relation if query is None else f"(\n{query}\n)"
+
+
+def read(session: Session, address: Address, query: str | None, relation: str) -> Source:
+    """Read a table or the result of a query."""
     notes: list[str] = []
     if query is None:
         [(hidden,)] = session.rows("SELECT row_security_active($1::text::regclass)", address.relation)
@@ -74,7 +93,11 @@ def read(session: Session, address: Address, query: str | None) -> Source:
     frame, cast, categories = fetch(session, relation)
     if query is None:
         frame = frame[sort_order(frame)]  # a table has no order of its own
-    check_rows(Path(session.called), frame.height)
+    if not frame.height:
+        raise InputError(
+            f"{session.called} has no rows in the state of the database in which the reading began; there is nothing "
+            "to protect, or another session has made the table anew meanwhile: try again then"
+        )
     return Source(
         frame,
         Path(address.stem if query is None else session.called),
@@ -107,8 +130,6 @@ def fetch(session: Session, relation: str) -> tuple[pl.DataFrame, list[str], tup
 
 def stream(session: Session, relation: str, *, own: bool) -> tuple[Iterator[pl.DataFrame], list[str]]:
     """The rows of a relation batch by batch, of a table in the order of all columns; and what was cast."""
-    session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-    settle(session, own=own)
     columns, notes, _ = settle_columns(session, relation)
     order = f" ORDER BY {', '.join(str(place) for place in range(1, len(columns) + 1))}" if own else ""
     batches = session.batches(f"SELECT {', '.join(columns)} FROM {relation} AS relation{order}")

@@ -33,10 +33,15 @@ _WORDS = {
     "53": "the database has run out of memory, room or connections; try again later",
     "55P03": "another session uses the table; try again later",
     "55006": "another session uses the table; try again later",
-    "57014": "the query was cancelled, or took longer than the database allows",
+    "57014": "the query was cancelled, or took longer than it may; query_time (--query-time) says how long that is",
     "57": "the database was shut down or ended the connection; nothing was done. Try again",
     "2BP01": "others depend on the table, so it is not replaced; drop them first, or choose another name",
 }
+_INSIDE = (
+    "it is there, but what it is made of names a table or a function that is not found: tables are read with an empty "
+    "search path, so that nobody can slip in another; name it in the view or its functions as SCHEMA.NAME, or read the "
+    "view by --query"
+)
 _LOST = (
     "the database cannot be reached, or the connection was lost; is it running, and do the service or PGHOST, PGPORT "
     "and PGDATABASE name it?"
@@ -67,6 +72,8 @@ class Session:
         self.address = address
         self.called = called
         self.connection = connection
+        # Whether the table or the view that is read is known to be there.
+        self.is_found = False
 
     def run(self, statement: str, *parameters: Any) -> None:
         """Run a statement that gives no rows, or none that matter."""
@@ -153,9 +160,14 @@ def _driver(system: str) -> Any:
         raise InputError(f"a database ({system}:) needs the 'db' extra: pip install 'discreet[db]'") from None
 
 
+def uri(file: Path, mode: str) -> str:
+    """A file of SQLite as its library opens it: ro, rw or rwc."""
+    return f"file:{escape(file.resolve().as_posix())}?mode={mode}"
+
+
 def _uri(address: Address, mode: str) -> str:
     if address.file is not None:
-        return f"file:{escape(Path(address.file).resolve().as_posix())}?mode={mode}"
+        return uri(address.file, mode)
     service = f"&service={escape(address.service, safe='')}" if address.service else ""
     return f"postgresql://?fallback_application_name=discreet{service}"
 
@@ -186,18 +198,25 @@ def _is_of_database(error: Exception) -> bool:
     return isinstance(error, import_module("adbc_driver_manager").Error | OSError | pa.ArrowException)
 
 
+def describe_sqlite(error: Exception) -> str:
+    """What went wrong with SQLite, whichever library asked it."""
+    said = str(error)
+    if "no such table" in said:
+        return "there is no such table in the file"
+    if "locked" in said:
+        return "another program has locked the file; try again later"
+    return "SQLite cannot read or write it; is it a database of SQLite, and the query right?"
+
+
 def _describe(error: Exception, session: Session | None) -> str:
     state = getattr(error, "sqlstate", None)
     if isinstance(state, str) and state.strip("\0 "):
+        if session is not None and session.is_found and state in ("42P01", "42883"):
+            return f"{_INSIDE} (SQLSTATE {state})"
         words = _WORDS.get(state) or _WORDS.get(state[:2]) or "the database refused it"
         return f"{words} (SQLSTATE {state})"
     if session is not None and session.address.system == "sqlite":
-        said = str(error)
-        if "no such table" in said:
-            return "there is no such table in the file"
-        if "locked" in said:
-            return "another program has locked the file; try again later"
-        return "SQLite cannot read or write it; is it a database of SQLite, and the query right?"
+        return describe_sqlite(error)
     if session is None:
         return _LOST
     return _WORDS["08"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +15,12 @@ import polars as pl
 from discreet.data.checks import check_names, check_rows
 from discreet.data.databases.address import Address, quote
 from discreet.data.databases.rows import digest, sort_order, to_rows
-from discreet.data.databases.session import Session
+from discreet.data.databases.session import DatabaseError, Session, connect, describe_sqlite, uri
 from discreet.data.files.source import Source
 
+# The most that a view or a query may give, or 100 times the file; and after so many instructions it is asked again
+# whether to go on: about a millisecond.
+MOST_BYTES, INSTRUCTIONS, PAGE = 4_000_000_000, 10_000, 4096
 _CLASSES = ("integer", "real", "text", "blob")
 # The schema and the name of every table and view.
 TABLES = "SELECT '', name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -21,9 +28,54 @@ TABLES = "SELECT '', name FROM sqlite_master WHERE type IN ('table', 'view') AND
 _ONE_BATCH = {"adbc.sqlite.query.batch_rows": 1 << 30}
 
 
-def read(session: Session, address: Address, query: str | None) -> Source:
+@contextlib.contextmanager
+def limiting(session: Session, address: Address, query: str | None, seconds: float) -> Iterator[tuple[Session, str]]:
+    """A session and the relation that it reads, which has an end: what a view or a query gives is computed before.
+
+    The driver does not hear signals and cannot be stopped, and a view may have no end. So what it gives is put into a
+    file of ours by the library of Python, which asks again and again whether to go on.
+    """
+    file = address.file
+    is_view = "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ? COLLATE NOCASE"
+    if file is None or (query is None and not session.rows(is_view, address.table)):
+        yield session, address.relation
+        return
+    relation = address.relation if query is None else f"(\n{query}\n)"
+    with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+        computed = Path(folder) / "rows.db"
+        _compute(session, file, relation, computed, seconds)
+        with connect(Address("sqlite", table="computed", file=computed), called=session.called) as own:
+            yield Session(own.connection, session.address, session.called), "computed"
+
+
+def _compute(session: Session, file: Path, relation: str, computed: Path, seconds: float) -> None:
+    """Put the rows of a view or a query into a file of ours, within a limit of time and room."""
+    end = time.monotonic() + seconds
+    most = max(MOST_BYTES, 100 * file.stat().st_size)
+    with contextlib.closing(sqlite3.connect(uri(file, "ro"), uri=True, isolation_level=None)) as reading:
+        reading.set_progress_handler(lambda: time.monotonic() > end, INSTRUCTIONS)
+        try:
+            described = reading.execute(f"SELECT * FROM {relation} AS relation LIMIT 0").description
+            check_names(Path(session.called), [str(column[0]) for column in described])
+            reading.execute("ATTACH ? AS own", (uri(computed, "rwc"),))
+            reading.execute(f"PRAGMA own.max_page_count = {most // PAGE}")
+            reading.execute(f"CREATE TABLE own.computed AS SELECT * FROM {relation} AS relation")
+        except sqlite3.Error as error:
+            name = session.called
+            if time.monotonic() > end:
+                words = f"it took longer than {seconds:g} seconds; does it end? query_time (--query-time) allows more"
+            elif "interrupted" in str(error):
+                raise KeyboardInterrupt from None  # a signal, whose exception the library has swallowed
+            elif "full" in str(error):
+                words = f"it gives more than {most / 1e9:.3g} GB, or the disk for temporary files is full"
+            else:
+                words = describe_sqlite(error)
+            raise DatabaseError(f"{name}: {words}") from None
+
+
+def read(session: Session, address: Address, query: str | None, relation: str) -> Source:
     """Read a table or the result of a query."""
-    frame, notes = fetch(session, address.relation if query is None else f"(\n{query}\n)")
+    frame, notes = fetch(session, relation)
     if query is None:
         frame = frame[sort_order(frame)]  # a table has no order of its own
     else:

@@ -118,6 +118,8 @@ def applies(option: str, path: Path | str) -> bool:
     packed = option == "max_size" and Path(path).suffix.lower() == ".gz" and not is_address(path)
     if option == "query":
         return is_address(path) and not names_table(path)
+    if option == "query_time":
+        return is_address(path)
     return packed or format_of(path) in _APPLIES[option]
 
 
@@ -131,6 +133,7 @@ def read(
     sheet: str | None = None,
     max_size: int | str | None = None,
     query: Path | str | None = None,
+    query_time: float | None = None,
     connection: Any = None,
 ) -> Source:
     """Read a microdata file, or a table of a database.
@@ -156,13 +159,17 @@ def read(
     query
         Databases: a file with one SELECT, instead of a table; the path is postgresql:, postgresql:SERVICE or
         sqlite:FILE then.
+    query_time
+        Databases: how many seconds a view or the query may take, which may have no end; 300 by default. A table is
+        read to its end.
     connection
         Databases: an ADBC connection to go by; what is read has a transaction of its own.
     """
     name = format_of(path)
     given = {
         "delimiter": delimiter, "encoding": encoding, "decimal": decimal, "header": header, "sheet": sheet,
-        "max_size": max_size, "query": query, "connection": connection,
+        "max_size": max_size, "query": query, "query_time": query_time,
+        "connection": connection,
     }  # fmt: skip
     what = f"a table of {_WORDS[name]}" if is_address(path) else f"{Path(path).name}, which is a file of {_WORDS[name]}"
     for option, value in given.items():
@@ -170,7 +177,7 @@ def read(
             raise InputError(f"{option} does not apply to {what}; leave it out")
     if is_address(path):
         with allocating(_WORDS[name]):
-            return databases.read(path, query=query, connection=connection)
+            return databases.read(path, query=query, query_time=query_time, connection=connection)
     path = Path(path)
     with allocating(path.name):
         source = _read(path, name, given)

@@ -220,6 +220,11 @@ def write(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
                 line_terminator=dialect.newline,
                 null_value=blank,
             )
+            if "\0" in text:
+                zero = cs.string().str.contains("\0", literal=True).any()
+                found = piece.select(cs.categorical() | cs.enum() | cs.string()).cast(pl.String).select(zero)
+                named = itemize([one.name for one in found.iter_columns() if one[0]])
+                raise InputError(f"{path.name}: delimited text cannot hold zero bytes (column {named}); write Parquet")
             try:
                 file.write(text.encode(dialect.encoding))
             except UnicodeEncodeError:

@@ -104,7 +104,7 @@ def _count_unpacked(path: Path) -> int:
     try:
         with zipfile.ZipFile(path) as archive:
             return sum(part.file_size for part in archive.infolist())
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, NotImplementedError, zipfile.BadZipFile):
         return 0  # what is wrong with it is said when it is read
 
 

@@ -189,7 +189,7 @@ def _copy_table(data: str | Path, work: Work, reading: Mapping[str, Any]) -> Pat
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
-    work.write(SOURCE, copy(data, folder, PIECE, query=query) | {"asked": asked})
+    work.write(SOURCE, copy(data, folder, PIECE, query=query, query_time=reading.get("query_time")) | {"asked": asked})
     return folder
 
 

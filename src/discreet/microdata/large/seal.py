@@ -28,6 +28,7 @@ from discreet.microdata.large.work import Damaged, Work, describe_damage
 from discreet.microdata.protection import parameters
 from discreet.release.atomic import AtomicFiles
 from discreet.release.evidence import evidence, record, write_json
+from discreet.release.reports.sign_off import begin_review
 from discreet.verification.distributions import digest
 from discreet.verification.folder import MANIFEST, verify_folder
 from discreet.verification.promise import Promise, Verification
@@ -147,7 +148,7 @@ def seal(
         | ({"distributions": {name: digest(counts) for name, counts in picture.whole.items()}} if promise.t else {}),
         notes=[*notes, *picture.notes, *_tell_units(request, picture)],
         output=out,
-    )
+    ) | begin_review(None)
     write_json(record(account), staged / MANIFEST)
     beside = output.with_name(output.name + ".evidence.json")
     with AtomicFiles([beside], force=True) as files:

@@ -94,7 +94,7 @@ def read_table(release: Path, *, original: Any, evidence: Path | None, sign_off:
     account = found or account_of("table", parameters={}, measures={}, given={}, notes=[]) | {
         name: record[name] for name in ("promise", "output")
     } | {"verification": {"passed": bool(record.get("verified"))}}  # fmt: skip
-    review = {} if sign_off is None else {"review": read_sign_off(sign_off)}
+    review = _add_sign_off(account, sign_off)
     absent = {} if found else {"evidence": "the evidence of the release is not at hand (--evidence)"}
     return read_table_subject(release, original, dict(account) | review, absent)
 
@@ -149,11 +149,21 @@ def read_subject(
         absent["evidence"] = "the evidence of the release is not at hand (--evidence)"
     if not record and not account:
         absent["record"] = "the release came without a record of what it promises"
-    review = None if sign_off is None else read_sign_off(sign_off)
-    whole = dict(account or _unknown(record or {}, released)) | ({} if review is None else {"review": review})
+    whole = dict(account or _unknown(record or {}, released))
+    whole |= _add_sign_off(whole, sign_off)
     if study is not None:
         whole["alternatives"] = [*whole.get("alternatives", []), *read_study(study)]
     return Subject(release.name, whole, released, declared, promise, before, rows, absent, places)
+
+
+def _add_sign_off(account: Mapping[str, Any], sign_off: str | Path | None) -> dict[str, Any]:
+    """The part `review` of an account with what a sign-off says beside it; nothing without a sign-off."""
+    if sign_off is None:
+        return {}
+    said = read_sign_off(sign_off)
+    known = account.get("review", {})
+    name = {"name": said.pop("author")} if "author" in said else {}
+    return {"review": known | said | {"author": known.get("author", {}) | name}}
 
 
 def _other_file(release: Path) -> InputError:

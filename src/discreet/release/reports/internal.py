@@ -5,10 +5,12 @@ Figures that the evidence holds are taken from there, so that both say the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from markupsafe import escape
 from numpy.typing import NDArray
 
 from discreet.release.reports import drawings
@@ -20,7 +22,10 @@ from discreet.release.reports.repeat import repeat_facts
 from discreet.release.reports.sign_off import FIELDS, FIVE_SAFES
 from discreet.release.reports.subject import Subject
 from discreet.text import count
+from discreet.verification.decision import describe_standing, recorded_digest
 
+# What is told of an earlier decision.
+EARLIER = ("decision", "reviewer", "decided_on", "comment", "remarks")
 # Row numbers that are listed, and quasi-identifiers in the chart of what makes records unique.
 MOST_ROWS, MOST_BY_COLUMN = 200, 24
 
@@ -81,7 +86,7 @@ def summary_facts(subject: Subject, looked: Look) -> dict[str, Any]:
         "found_before": None if looked.before is None else _share_linked(looked.before),
         "unique_before": None if looked.before is None else _share_below(looked.before, 2),
         "input": subject.account["input"].get("file"),
-        "decision": subject.account.get("review", {}).get("decision"),
+        "decision": describe_decision(subject.account),
     }
 
 
@@ -94,10 +99,17 @@ def _share_below(before: Before, k: int) -> float:
     return 100.0 * before.below[k] / len(before.sizes)
 
 
+def describe_decision(account: Mapping[str, Any]) -> str:
+    """What was decided, and what is to know of it, in a few words."""
+    review = account.get("review", {})
+    void = describe_standing(review, recorded_digest(account.get("output") or {}))
+    return "; ".join(filter(None, [void or review.get("decision"), review.get("same_person")])) or "open"
+
+
 def sign_off_facts(account: Mapping[str, Any]) -> dict[str, Any]:
     """What those who decide have said; what they have not is blank."""
     review = account.get("review", {})
-    titles = {"decided_on": "Decided on", "review_date": "To be looked at again"}
+    titles = {"decided_on": "Decided on", "review_date": "To be looked at again", "remarks": "Remarks of the author"}
     questions = {
         "projects": "Is this an appropriate use of the data?",
         "people": "Can the recipients be trusted to use it appropriately?",
@@ -105,10 +117,42 @@ def sign_off_facts(account: Mapping[str, Any]) -> dict[str, Any]:
         "data": "What risk of disclosure is in the data itself?",
         "outputs": "Are the results that leave it without disclosure?",
     }
+    said = dict(review) | {
+        "author": _name_person(review.get("author", {}).get("name"), review.get("author")),
+        "reviewer": _name_person(review.get("reviewer"), review.get("account")),
+        "decision": review.get("decision") and describe_decision(account),
+    }
+    further = {
+        "comment": "Comment of the reviewer",
+        "counted": "Counted again by the reviewer",
+        "sha256": "SHA-256 of what was decided on",
+    }
+    earlier = [
+        ("Earlier decision", ", ".join(str(one[key]) for key in EARLIER if one.get(key)))
+        for one in review.get("earlier", [])
+    ]
     return {
-        "fields": [(titles.get(name, name.capitalize()), review.get(name)) for name in FIELDS],
+        "fields": [(titles.get(name, name.capitalize()), said.get(name)) for name in FIELDS]
+        + [(title, review[name]) for name, title in further.items() if review.get(name)]
+        + earlier,
         "safes": [(f"Safe {name}", questions[name], review.get("five_safes", {}).get(name)) for name in FIVE_SAFES],
     }
+
+
+def _name_person(name: str | None, account: Mapping[str, Any] | None) -> str:
+    """A person by name and account of the operating system, as far as they are known."""
+    login = (account or {}).get("login")
+    known = [name, f"account {login} ({account.get('uid')})" if account and login else None]
+    return ", ".join(filter(None, known))
+
+
+def renew_decision(page: str, account: Mapping[str, Any]) -> str | None:
+    """An internal report that was written before, with what is decided by now; None if it is none of ours."""
+    section = Section("sign-off", "Sign-off", sign_off_facts(account)).render().strip()
+    renewed, found = re.subn(r'<section id="sign-off".*?</section>', lambda _: section, page, count=1, flags=re.DOTALL)
+    summary = re.compile(r'(<section id="summary".*?<dt>Decision</dt><dd>).*?(?=</dd>)', re.DOTALL)
+    renewed = summary.sub(lambda there: f"{there[1]}{escape(describe_decision(account))}", renewed, count=1)
+    return renewed if found else None
 
 
 def risk_facts(subject: Subject, looked: Look) -> dict[str, Any]:

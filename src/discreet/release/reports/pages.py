@@ -79,6 +79,10 @@ class Section:
     title: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 
+    def render(self) -> str:
+        """The section alone, to take the place of the one in a page that was written before."""
+        return _environment().get_template("section.html").render(section=self)
+
 
 @dataclass(frozen=True)
 class Page:

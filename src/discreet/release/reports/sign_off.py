@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from discreet.data import toml
-from discreet.errors import InputError, suggest
+from discreet.errors import InputError
 
-FIELDS = ("recipient", "purpose", "reviewer", "decision", "decided_on", "review_date", "remarks")
+FIELDS = ("author", "recipient", "purpose", "reviewer", "decision", "decided_on", "review_date", "remarks")
 # T. Desai, F. Ritchie and R. Welpton, Five Safes: designing data access for research, 2016.
 FIVE_SAFES = ("projects", "people", "settings", "data", "outputs")
 
@@ -26,9 +28,33 @@ def read_sign_off(path: str | Path) -> dict[str, Any]:
             found[key] = _read_text(path, key, value)
         else:
             allowed = (*FIELDS, "five_safes")
-            place = toml.place_of_key(str(path), key)
-            raise InputError(f"{path}{place}: unknown key{suggest(key, allowed)}; allowed are {', '.join(allowed)}")
+            raise toml.unknown_key(f"{path}{toml.place_of_key(str(path), key)}", key, allowed)
     return found
+
+
+def begin_review(sign_off: str | Path | None) -> dict[str, Any]:
+    """The part `review` of an evidence when the release is written: who writes it, and the sign-off if there is one."""
+    said = {} if sign_off is None else read_sign_off(sign_off)
+    name = said.pop("author", "").strip()
+    return {"review": {**said, "author": ({"name": name} if name else {}) | user_account()}}
+
+
+def user_account() -> dict[str, Any]:
+    """The account of the operating system by which this process runs: its login name and number."""
+    if not hasattr(os, "getuid"):
+        return {"login": getpass.getuser(), "uid": None}
+    return account_of(os.getuid())
+
+
+def account_of(uid: int) -> dict[str, Any]:
+    """An account by its number, since anybody can set the variables of the environment."""
+    try:
+        import pwd
+
+        login = pwd.getpwuid(uid).pw_name
+    except (ImportError, KeyError):
+        login = str(uid)
+    return {"login": login, "uid": uid}
 
 
 def _read_safes(path: Path, value: Any) -> dict[str, str]:
@@ -36,9 +62,7 @@ def _read_safes(path: Path, value: Any) -> dict[str, str]:
         raise InputError(f"{path}: five_safes must be a table, as [five_safes] with {', '.join(FIVE_SAFES)}")
     for key in value:
         if key not in FIVE_SAFES:
-            raise InputError(
-                f"{path}: [five_safes]: unknown key{suggest(key, FIVE_SAFES)}; allowed are {', '.join(FIVE_SAFES)}"
-            )
+            raise toml.unknown_key(f"{path}: [five_safes]", key, FIVE_SAFES)
     return {key: _read_text(path, f"five_safes.{key}", text) for key, text in value.items()}
 
 
