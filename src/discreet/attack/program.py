@@ -32,6 +32,8 @@ NEAR = 1 - 1e-5
 # Where bounds are too large for a solver's absolute tolerances, all is measured in a unit in which they are no larger
 # than this; what is found so is made precise by so many programs of what is still missing.
 MODERATE, REFINEMENTS = 1e5, 5
+# Bounds beyond this are too large from the beginning.
+HUGE = 1e10
 # Parts of one that prices are meant in, mostly; a fine grid is as valid where they are not, and proves a little less.
 PRICED_IN, GRID = (*range(1, 13), 15, 16, 20, 24, 30, 60, 2520), 2**30
 # Prices up to here are added up in whole numbers of 64 bits; more than the rounding of a bound in units.
@@ -81,16 +83,34 @@ class Program:
     ) -> Floats | None:
         """Deviations that bring a column as far to one side as it can go, or a limit; None if it goes on for ever.
 
+        What the usual ways do not decide is tried without the limit, and in a larger unit and then refined.
         Interior points stop a little short of it, unless they are to be sharp, which takes longer.
         """
         if limit is not None and 0 < limit < SMALL * self._widest:
             found = self._near(column, side, limit, interior=interior)
             if found is not None and side * found[column] >= limit * (1 - LEVEL):
                 return found
+            # Prices have no measure: those found in another one may show that there is no more to be had.
+            if found is not None and self.most(column, side, limit, self.system.lo, self.system.hi) < limit * (
+                1 - LEVEL
+            ):
+                return found
+        large = max(1.0, self._widest / MODERATE)
+        rungs: list[tuple[float | None, float]] = [(limit, 1.0), (None, 1.0), (limit, large), (None, large)]
+        if self._widest > HUGE:
+            rungs = [*rungs[2:], rungs[0]]
         self._linear.set(run_crossover="on" if sharp or self._vertices else "off")
-        found = self._press(column, side, limit, 1.0, interior=interior)
-        if self._is_undecided:
-            found = self._press_again(column, side, limit)
+        found = None
+        for number, (end, unit) in enumerate(dict.fromkeys(rungs)):
+            found = self._press(column, side, end, unit, interior=interior and not number)
+            # That there is no end would have to be shown within the limit, too.
+            if not self._is_undecided and (found is not None or limit is None):
+                if found is not None and unit > 1.0:
+                    found = self._refine(column, side, limit, found)
+                break
+        else:
+            # What no way has decided proves nothing: no deviations, and no prices.
+            found, self._prices = np.zeros(len(self.system)), np.zeros(len(self.system.relations))
         self._linear.set(run_crossover="on" if self._vertices else "off")
         return found
 
@@ -110,20 +130,6 @@ class Program:
         else:
             self._linear.change_bounds(self.system.lo, self.system.hi)
         return found if found is None else found * unit
-
-    def _press_again(self, column: int, side: int, limit: float | None) -> Floats | None:
-        """The same where the usual ways have not decided it: without the limit, or in a larger unit and then refined.
-
-        What none of these decides proves nothing: no deviations, and no prices.
-        """
-        large = max(1.0, self._widest / MODERATE)
-        for end, unit in ((None, 1.0), (limit, large), (None, large)):
-            found = self._press(column, side, end, unit, interior=False)
-            # That there is no end would have to be shown within the limit, too.
-            if not self._is_undecided and (found is not None or limit is None):
-                return found if found is None or unit == 1.0 else self._refine(column, side, limit, found)
-        self._prices = np.zeros(len(self.system.relations))
-        return np.zeros(len(self.system))
 
     def _refine(self, column: int, side: int, limit: float | None, found: Floats) -> Floats:
         """Deviations made precise: what still misses the relations is a linear program of its own, of small numbers.

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from discreet.tables.suppression.guards import find_given_away, guard_secondarie
 from discreet.tables.suppression.insiders import GuardedSearch, Watch
 from discreet.tables.suppression.problem import Problem, problem_of, settle_ranges
 from discreet.tables.suppression.secret import Secret
+from discreet.tables.suppression.standing import only_cells, stand
 from discreet.tables.suppression.warm_up import warm_up
 from discreet.tabular.contributors import sole_contributors
 from discreet.tabular.files.formats import table_from
@@ -146,8 +148,12 @@ def suppress_cells(
         hidden = guard_secondaries(_drop_unprotectable(table, lost), hidden, strict=request.strict, frozen=frozen)
 
     tell("auditing", 0.0)
+    judge = partial(_judge, table, lost=lost, watch=watch, request=request, progress=progress)
+    hidden, verdict = stand(problem, hidden, judge)
+    if not (verdict or (request.partial and only_cells(verdict))):
+        raise PromiseNotKept(f"no pattern that was found stands the audit, so none is kept.\n{verdict.summary()}")
     released = with_status(table, hidden)
-    verdict = _judge(table, released, hidden, lost, watch, request, progress)
+    verdict = _tell_lost(verdict, released, lost, watch, request)
     secondary = np.flatnonzero(released.status == SECONDARY)
     tell("bounding", 0.0)
     process.prove(outcome.steps)
@@ -331,18 +337,16 @@ def _explain_unprotectable(table: Table, lost: Ints, request: Request) -> str:
 
 def _judge(
     table: Table,
-    released: Table,
     hidden: Bools,
+    *,
     lost: Ints,
     watch: Watch | None,
     request: Request,
     progress: Callable[[str, float], None] | None,
 ) -> Audit:
-    """The verdict of the audit; a pattern that does not stand it is refused."""
-    # What nothing can protect is told apart; the rest is held to its levels.
-    judged = with_status(_drop_unprotectable(table, lost), hidden) if len(lost) else released
+    """The verdict of the audit on a pattern over the cells; what nothing can protect is left out."""
     verdict = audit(
-        judged,
+        with_status(_drop_unprotectable(table, lost) if len(lost) else table, hidden),
         strict=request.strict,
         secondaries=request.protect_secondaries,
         singletons=_are_insiders_judged(table, request),
@@ -356,14 +360,14 @@ def _judge(
         verdict = _leave_unjudged(verdict, lost)
     if watch is not None and watch.lost:
         verdict = replace(verdict, insiders=watch.without_lost(verdict.insiders or []))
-    if not verdict:
-        raise PromiseNotKept(f"the pattern does not stand the audit, so it is refused.\n{verdict.summary()}")
+    return verdict
+
+
+def _tell_lost(verdict: Audit, released: Table, lost: Ints, watch: Watch | None, request: Request) -> Audit:
+    """The verdict with what nothing can protect: it says so."""
     if watch is not None and watch.lost:
         verdict = replace(verdict, victims=tuple(watch.victims.tolist()))
-    if len(lost):
-        # Nothing protects them, and the verdict says so.
-        verdict = verdict.with_verdicts_of(_attack(released, request), lost)
-    return verdict
+    return verdict.with_verdicts_of(_attack(released, request), lost) if len(lost) else verdict
 
 
 def _attack(released: Table, request: Request) -> Audit:
