@@ -138,13 +138,22 @@ class Attacker:
                 self._bounds, self._limits = (lo, hi), (least, most)
         self.lo, self.hi, self.least, self.most = lo, hi, least, most
         self.free = (self.most > 0) | (self.least < 0)
-        self._full = full
+        self.full = full
 
     @cached_property
     def system(self) -> System:
         """The columns that can move at all, with the relations that do not follow from others."""
         lean = system_of(self.table, self.hidden, self.centre)
         return lean.within(self.lo, self.hi).part(self.free)
+
+    def bounds_knowing(self, cells: Ints) -> tuple[Floats, Floats]:
+        """How far each hidden cell can go at most, as single relations tell somebody who knows some cells."""
+        full, least, most = self.full, self.least.copy(), self.most.copy()
+        known = np.isin(self.cells, cells)
+        least[known], most[known] = 0.0, 0.0
+        return propagate(
+            full.starts, full.columns, full.coefficients, full.by_starts, full.by_rows, least, most, PROPAGATIONS
+        )
 
     @property
     def given_away(self) -> Ints:

@@ -70,6 +70,7 @@ class Search(ABC, Generic[Answer_co]):
     ends, exactly where it would have. A search that never calls `_begin_phase` can be entered after every epoch.
     """
 
+    bound_method = "the search itself"  # how its bound is found, in words
     _phase_state: State | None = None  # the state at the beginning of the phase under way
     _epochs_since = 0  # epochs done since then
     _generator: Iterator[None] | None = None
@@ -155,6 +156,7 @@ class Finished(Generic[Answer_co]):
     """
 
     finished = True
+    bound_method = "the construction itself"
 
     def __init__(self, answer: Answer_co, cost: float, bound: float | None = None) -> None:
         self._answer, self.cost, self.bound = answer, cost, bound

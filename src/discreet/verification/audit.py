@@ -92,7 +92,7 @@ def audit(
     import numpy as np
 
     from discreet.attack.attacker import Attacker, Witnesses
-    from discreet.attack.insiders import Touched, find_exposed
+    from discreet.attack.insiders import find_exposed, shown_of
     from discreet.attack.levels import PROTECTED, PUBLISHED, levels_of, unsafe_sums, verdicts
     from discreet.attack.system import unpick
     from discreet.tabular.files.formats import table_from
@@ -134,13 +134,15 @@ def audit(
     certifier = Certifier(held, hidden, wanted)
     # What is asked in the eyes of insiders is not less because an earlier release is known.
     known = replace(_find_insiders(today), table=held) if singletons else None
-    touched = Touched(known, wanted) if known is not None and len(known) else None
+    shown_to = None
+    if known is not None and len(known):
+        shown_to = shown_of(known, hidden, np.flatnonzero(hidden & (held.status == PRIMARY)), strict=strict)
     tell("attacking", 0.0)
     reach = attacker.reach(
         wanted.seek_down[cells],
         wanted.seek_up[cells],
         keep=certificate,
-        witness=Witnesses(([] if certificate and not secondaries else [certifier]) + ([touched] if touched else [])),
+        witness=Witnesses(([] if certificate and not secondaries else [certifier]) + ([shown_to] if shown_to else [])),
         tell=lambda part: tell("attacking", part),
     )
     reach, most = _look_again(held, hidden, centre, wanted, attacker, reach)
@@ -178,9 +180,8 @@ def audit(
     if known is not None:
         tell("insiders", 0.0)
         safe = cells[(verdict == PROTECTED) & (held.status[cells] == PRIMARY)]
-        doubtful = {} if touched is None else touched.doubtful(safe)
-        exposed = find_exposed(known, hidden, doubtful, strict=strict)
-        insiders = [(known.known[one], asked.cells) for one, asked in exposed if len(asked.cells)]
+        found = find_exposed(known, hidden, safe, strict=strict, witness=shown_to)
+        insiders = [(known.known[one[0]], one[1].cells) for one in found if one is not None]
     # Unsafe cells that are published stand at their value.
     published = np.flatnonzero(bare)
     every = np.concatenate([cells, published])

@@ -34,7 +34,8 @@ def mixed_tables(kind: str) -> list[tuple[Table, Problem]]:
         problem, lost = settle_ranges(problem_of(table, settle=False))
         problem = problem.without(lost)
         components = problem.components()
-        if len(components) == 2 and all(_needs_secondary_cells(part) for part in components):
+        kinds = [part.is_network for part in components]
+        if kinds == [True, False] and all(_needs_secondary_cells(part) for part in components):
             found.append((table, problem))
             if len(found) == 2:
                 return found

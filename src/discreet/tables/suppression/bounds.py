@@ -48,6 +48,7 @@ class Bounds:
     def __init__(self, problem: Problem, separated: int = SEPARATED) -> None:
         self._separated = separated
         every = np.ones(len(problem.ranged), dtype=np.bool_)
+        self._views = replace(problem, level=problem.needed).only(~problem.outside & (problem.needed > 0), ~every)
         self._problem = problem.only(problem.outside, every).any_split()
         hidden = np.zeros(len(problem.table), dtype=np.bool_)
         hidden[problem.system.cells] = True
@@ -55,7 +56,8 @@ class Bounds:
         self._stated = [replace(self._problem, system=whole.within(problem.system.lo, problem.system.hi))]
         if len(problem.ranged):
             self._stated.append(state_differences(self._stated[0]))
-        lines = [_lines(one, with_pairs=at == 0) for at, one in enumerate(self._stated)]
+        views = replace(self._views, system=self._stated[0].system)
+        lines = [_lines(one, views if at == 0 else None) for at, one in enumerate(self._stated)]
         self._rows = _join(lines)
         self._prices = _share_alike(self._rows, problem.weight)
         self._share = problem.primary.astype(np.float64)
@@ -146,8 +148,17 @@ def _share_alike(rows: Rows, weight: Floats) -> Floats:
     return weight[rows.columns] * np.where(wanting > 0, wants / np.maximum(wanting, 1), 1 / every)
 
 
-def _lines(problem: Problem, *, with_pairs: bool) -> Rows:
-    """What the relations of a problem want of the secondary columns in them: capacity upwards and downwards."""
+def _lines(problem: Problem, views: Problem | None) -> Rows:
+    """What the relations of a problem want of the secondary columns in them: capacity upwards and downwards.
+
+    Parameters
+    ----------
+    problem : Problem
+        The requirements in the eyes of everybody.
+    views : Problem, optional
+        Those in the eyes of insiders, on the same system: what they know gives nothing to them. None where the
+        relations are no lines of the table, that want a further secondary cell where there is one.
+    """
     system, many = problem.system, len(problem.system.relations)
     rows, columns, factor = np.repeat(np.arange(many), np.diff(system.starts)), system.columns, system.coefficients
     down, up = (np.abs(factor) * level[columns] for level in problem.by_side())
@@ -156,6 +167,10 @@ def _lines(problem: Problem, *, with_pairs: bool) -> Rows:
     down, up = np.where(is_turned, up, down), np.where(is_turned, down, up)
     most = np.zeros(many)
     np.maximum.at(most, rows, np.maximum(down, up))
+    if views is not None:
+        of_view = np.zeros(len(problem))
+        np.maximum.at(of_view, views.cell, views.level)
+        np.maximum.at(most, rows, np.abs(factor) * of_view[columns])
     # Nothing needs to move further than the largest level.
     low, high = (np.abs(factor) * bound[columns] for bound in (-system.lo, system.hi))
     above, below = np.where(is_turned, low, high), np.where(is_turned, high, low)
@@ -171,13 +186,37 @@ def _lines(problem: Problem, *, with_pairs: bool) -> Rows:
         largest = np.zeros(many)
         np.maximum.at(largest, rows[given], lacks[given])
         wanted.append(largest)
+    if views is not None:
+        _add_views(views, wanted, (above, below))
     is_wanting = (wanted[0] > 0) | (wanted[1] > 0)
-    if with_pairs:
+    if views is not None:
         is_wanting |= np.bincount(rows, given, many) == 0
     kept = ~given & is_wanting[rows]
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=many)[is_wanting])]).astype(np.int64)
     of_use = (np.minimum(one[kept], wanted[at][rows[kept]]) for at, one in enumerate((above, below)))
     return Rows(starts, columns[kept], *of_use, *(one[is_wanting] for one in wanted))
+
+
+def _add_views(views: Problem, wanted: list[Floats], gives: tuple[Floats, Floats]) -> None:
+    """Raise what relations want, downwards and upwards, to what they want in the eyes of insiders.
+
+    What an insider knows does not move: the others in the relation must make up for it.
+    """
+    system = views.system
+    given = views.primary[system.columns]
+    for at in range(views.requirements):
+        cell, known = int(views.cell[at]), views.fixed(at)
+        for row in system.by_rows[system.by_starts[cell] : system.by_starts[cell + 1]].tolist():
+            line = slice(int(system.starts[row]), int(system.starts[row + 1]))
+            columns, factors = system.columns[line], system.coefficients[line]
+            factor = float(factors[columns == cell][0])
+            way = 0 if views.side[at] * factor < 0 else 1
+            level, amounts = abs(factor) * float(views.level[at]), gives[way][line]
+            others = given[line] & (columns != cell) & ~np.isin(columns, known)
+            lacks = level - float(amounts[others].sum())
+            # What the relation cannot give at all, no pattern protects.
+            if level * LEVEL < lacks <= float(amounts[~given[line]].sum()):
+                wanted[way][row] = max(wanted[way][row], lacks)
 
 
 class _Slices(NamedTuple):

@@ -16,10 +16,23 @@ from discreet.tables.suppression.problem import Problem
 MUCH = 0.9
 
 
+# How a bound that no search has proven was found.
+PRICES = "prices of relations"
+
+
+class PatternProcess(Process[Bools], Protocol):
+    """A search for a pattern."""
+
+    @property
+    def bound_method(self) -> str:
+        """How the bound was found, in words."""
+        ...
+
+
 class Method(Protocol):
     """A method of secondary suppression: a frozen dataclass, whose fields are its parameters."""
 
-    def search(self, problem: Problem, seed: int, previous: Bools | None = None) -> Process[Bools]:
+    def search(self, problem: Problem, seed: int, previous: Bools | None = None) -> PatternProcess:
         """The search of one component of a problem, begun with a previous pattern over its columns if given."""
         ...
 
@@ -49,13 +62,11 @@ class Components(Together[Bools]):
         # What is proven beside the searches: no pattern of a component costs less.
         self._proven: list[float | None] = [None] * len(self.components)
         self._places = [np.searchsorted(problem.system.cells, part.system.cells) for part in self.components]
-        super().__init__(
-            (
-                method.search(part, _seed_of(seed, number), None if previous is None else previous[places])
-                for number, (part, places) in enumerate(zip(self.components, self._places, strict=True))
-            ),
-            threads,
-        )
+        self._searches = [
+            method.search(part, _seed_of(seed, number), None if previous is None else previous[places])
+            for number, (part, places) in enumerate(zip(self.components, self._places, strict=True))
+        ]
+        super().__init__(self._searches, threads)
 
     @property
     def bound(self) -> float | None:
@@ -66,6 +77,16 @@ class Components(Together[Bools]):
         ]
         # Of a component of which nothing is proven it is known that it costs no less than nothing.
         return None if all(bound is None for bound in bounds) else math.fsum(bound or 0.0 for bound in bounds)
+
+    @property
+    def bound_method(self) -> str:
+        """How the bound was found, in words: each way that a component's was."""
+        ways = [
+            PRICES if proven is not None and proven >= (search.bound or 0.0) else search.bound_method
+            for search, proven in zip(self._searches, self._proven, strict=True)
+            if proven is not None or search.bound is not None
+        ]
+        return ", ".join(sorted(set(ways)))
 
     def prove(self, steps: int) -> None:
         """Bound the cost where no search has proven much, with more effort after more steps of a search."""

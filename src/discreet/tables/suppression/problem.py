@@ -17,6 +17,8 @@ from discreet.tabular.table import FIXED, PRIMARY, Table
 
 BEYOND = 1e-7
 NOTHING = np.empty(0, dtype=np.int64)
+# How many independent components of a problem are searched one by one at most, the largest; what is left goes together.
+ALONE = 8
 
 
 class SizeClasses(NamedTuple):
@@ -102,15 +104,22 @@ class Problem:
         return self._networks[1]
 
     def components(self) -> list[Problem]:
-        """The problem of each independent component: what is a network, and what is not.
+        """The problem of each independent component: no relation links its columns with others.
 
-        Connected components of one kind are one problem, since one search does them all at once. Columns without any
-        requirement in their component are in none, unless there is no requirement at all.
+        The largest are problems of their own. What is left is one problem, or two: all that are networks, and all that
+        are not; many tiny ones are searched soonest all at once. Columns without any requirement in their component are
+        in none, unless there is no requirement at all.
         """
-        is_arc = self._networks[0]
-        parts = [kind for kind in (is_arc, ~is_arc) if kind[self.cell].any()]
+        _, component = self.system.components
+        asked, sizes = np.unique(component[self.cell]), np.bincount(component)
+        largest = asked[np.argsort(-sizes[asked], kind="stable")][:ALONE]
+        is_arc, rest = self._networks[0], np.isin(component, np.setdiff1d(asked, largest))
+        parts = [component == one for one in largest.tolist()] + [is_arc & rest, ~is_arc & rest]
+        parts = [part for part in parts if part[self.cell].any()]
         if not parts or parts[0].all():
             return [self]
+        # Networks first, then the larger ones.
+        parts.sort(key=lambda part: (not bool(is_arc[part].all()), -int(part.sum())))
         return [self.part(columns) for columns in parts]
 
     def cost(self, suppressed: Bools) -> float:

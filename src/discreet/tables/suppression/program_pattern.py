@@ -315,18 +315,18 @@ class LinearProgramPattern:
 
     def protect_by_boxes(self, order: Ints) -> int:
         """Protect requirements fast and at a high cost, by boxes, the rest by linear programs; count failures."""
-        self._box(order)
+        self.box(order)
         return self.protect(order)
 
     def complete_by_boxes(self) -> Bools | None:
         """The pattern at hand with boxes for what is still open: costly, but safe; None where they do not suffice."""
         mark = self.mark
-        self._box(self.waiting(self.problem.by_level()))
+        self.box(self.waiting(self.problem.by_level()))
         found = self._suppressed.copy() if self._is_whole else None
         self.return_to(mark)
         return found
 
-    def _box(self, order: Ints) -> None:
+    def box(self, order: Ints) -> None:
         """Protect by boxes what they can protect, along branches where the table is large and no lattice."""
         if len(self.problem) >= self.sizes.large and not self._lattice:
             # Sub-totals have no other box, and what moves them protects much that is under them.

@@ -30,8 +30,9 @@ from discreet.tables.manual import read_cells
 from discreet.tables.primary import COSTS, costs
 from discreet.tables.suppression.components import Components
 from discreet.tables.suppression.guards import find_given_away, guard_secondaries, with_status
-from discreet.tables.suppression.insiders import GuardedSearch, Watch
+from discreet.tables.suppression.insiders import GuardedSearch, Left, Watch
 from discreet.tables.suppression.problem import Problem, problem_of, settle_ranges
+from discreet.tables.suppression.search.search import unused_parameters
 from discreet.tables.suppression.secret import Secret
 from discreet.tables.suppression.standing import only_cells, stand
 from discreet.tables.suppression.warm_up import warm_up
@@ -132,6 +133,12 @@ def suppress_cells(
     watch = _watch(table, seen, problem, lost, request)
     begin_with = None if previous is None else previous[problem.system.cells]
     how = seed, begin_with, options.threads
+    idle = [name for name in unused_parameters(method, problem) if name in request.params]
+    if idle:
+        said = (
+            f"params: {', '.join(idle)} of {request.method} {'does' if len(idle) == 1 else 'do'} nothing on this table"
+        )
+        table = table.but(notes=(*table.notes, f"{said}: see the manual on where they work"))
     process: Components | GuardedSearch = (
         Components(method, problem, *how) if watch is None else GuardedSearch(method, problem, watch, *how)
     )
@@ -140,7 +147,15 @@ def suppress_cells(
 
     tell("guarding", 0.0)
     hidden = np.zeros(len(table), dtype=np.bool_)
-    hidden[problem.system.cells] = process.pattern()
+    left: list[Left] = []
+    if isinstance(process, GuardedSearch):
+        every = len(process.watch)
+        pattern, left = process.guard(
+            lambda at: tell(f"keeping sole contributors out: {every - at:,} of {every:,}", (every - at) / every)
+        )
+    else:
+        pattern = process.pattern()
+    hidden[problem.system.cells] = pattern
     # A secondary cell that follows by subtraction hides nothing: published, it tells nobody anything new.
     follow = unpick(table, hidden)
     hidden[follow[table.status[follow] != PRIMARY]] = False
@@ -149,23 +164,29 @@ def suppress_cells(
 
     tell("auditing", 0.0)
     judge = partial(_judge, table, lost=lost, watch=watch, request=request, progress=progress)
+    guarded = hidden
     hidden, verdict = stand(problem, hidden, judge)
+    if isinstance(process, GuardedSearch) and not hidden[guarded].all():
+        # What keeps insiders out of a pattern does so of a wider one, but not of another.
+        left = process.find_left(hidden)
     if not (verdict or (request.partial and only_cells(verdict))):
         raise PromiseNotKept(f"no pattern that was found stands the audit, so none is kept.\n{verdict.summary()}")
     released = with_status(table, hidden)
-    verdict = _tell_lost(verdict, released, lost, watch, request)
+    verdict = _tell_lost(verdict, released, lost, watch, left, request)
     secondary = np.flatnonzero(released.status == SECONDARY)
     tell("bounding", 0.0)
     process.prove(outcome.steps)
     able = problem.system.cells[~problem.primary]
-    bound = describe_bound(process.bound, cost[able], table.cost[able], float(cost[secondary].sum()))
+    bound = describe_bound(
+        process.bound, cost[able], table.cost[able], float(cost[secondary].sum()), process.bound_method
+    )
     changes = None
     if previous is not None:
         changes = int(((released.status == SECONDARY) != (previous & (table.status != PRIMARY))).sum())
     unprotected = verdict.failed
     read = tuple(Path(one) for one in (given, request.previous, request.meta) if isinstance(one, str | Path))
     released = released.but(cost=cost)
-    victims = np.empty(0, dtype=np.int64) if watch is None else watch.victims
+    victims = np.array(verdict.victims, dtype=np.int64)
     account = _account(
         released, secondary, verdict, bound, outcome, request, options.seed, unprotected, victims, changes, read
     )
@@ -349,7 +370,8 @@ def _judge(
         with_status(_drop_unprotectable(table, lost) if len(lost) else table, hidden),
         strict=request.strict,
         secondaries=request.protect_secondaries,
-        singletons=_are_insiders_judged(table, request),
+        # They have been attacked with a bounded amount of work, and who is left is known.
+        singletons=watch is None and _are_insiders_judged(table, request),
         sums=request.sums,
         previous_release=request.previous_release,
         growth=request.growth,
@@ -358,15 +380,24 @@ def _judge(
     )
     if len(lost) and request.protect_secondaries:
         verdict = _leave_unjudged(verdict, lost)
-    if watch is not None and watch.lost:
-        verdict = replace(verdict, insiders=watch.without_lost(verdict.insiders or []))
-    return verdict
+    # What sole contributors learn was attacked before, and who is left is told apart.
+    return verdict if watch is None else replace(verdict, insiders=[])
 
 
-def _tell_lost(verdict: Audit, released: Table, lost: Ints, watch: Watch | None, request: Request) -> Audit:
-    """The verdict with what nothing can protect: it says so."""
-    if watch is not None and watch.lost:
-        verdict = replace(verdict, victims=tuple(watch.victims.tolist()))
+def _tell_lost(
+    verdict: Audit, released: Table, lost: Ints, watch: Watch | None, left: list[Left], request: Request
+) -> Audit:
+    """The verdict with what is not protected; it is refused without leave to go on."""
+    if watch is not None and left and not request.partial:
+        raise PromiseNotKept(
+            f"{released.source}: a promise is not kept: {watch.words(left)}. Give more time, or go on from where the "
+            "search stands with --checkpoint (checkpoint=...); go on without them by --partial (partial=True), or "
+            "leave sole contributors out by --no-singletons (singletons=False)"
+        )
+    if watch is not None and (left or watch.lost):
+        victims = np.unique(np.concatenate([watch.victims, *(one.cells for one in left)]))
+        notes = (watch.words(left),) if left else ()
+        verdict = replace(verdict, victims=tuple(victims.tolist()), notes=(*verdict.notes, *notes))
     return verdict.with_verdicts_of(_attack(released, request), lost) if len(lost) else verdict
 
 
@@ -375,7 +406,9 @@ def _attack(released: Table, request: Request) -> Audit:
     return audit(released, strict=request.strict, previous_release=request.previous_release, growth=request.growth)
 
 
-def describe_bound(value: float | None, base: Floats, weight: Floats, cost: float) -> dict[str, Any] | None:
+def describe_bound(
+    value: float | None, base: Floats, weight: Floats, cost: float, method: str
+) -> dict[str, Any] | None:
     """What a search has proven, with the gap in percent of that; None if it is nothing.
 
     Parameters
@@ -386,6 +419,8 @@ def describe_bound(value: float | None, base: Floats, weight: Floats, cost: floa
         What the cells that may be suppressed cost, and what they counted in the search.
     cost : float
         What the pattern costs.
+    method : str
+        How the bound was found.
     """
     if value is None or not math.isfinite(value):
         return None
@@ -398,8 +433,8 @@ def describe_bound(value: float | None, base: Floats, weight: Floats, cost: floa
         value = float(math.ceil(value - 1e-6 * max(1.0, value)))
     if cost <= value + 1e-6 * max(1.0, cost):
         # But for rounding they meet.
-        return {"value": cost, "gap": 0.0, "method": "Benders cuts"}
-    return {"value": value, "gap": 100.0 * (cost - value) / value, "method": "Benders cuts"} if value > 0 else None
+        return {"value": cost, "gap": 0.0, "method": method}
+    return {"value": value, "gap": 100.0 * (cost - value) / value, "method": method} if value > 0 else None
 
 
 def _account(

@@ -193,6 +193,11 @@ class Exact(Search[Bools]):
         return float(min(bound, self._cost))
 
     @property
+    def bound_method(self) -> str:  # type: ignore[override]
+        """How the bound was found, in words."""
+        return "Benders cuts" if self._relaxation.pool.cuts else "branch and bound"
+
+    @property
     def finished(self) -> bool:
         """Whether the best pattern is proven to be the cheapest."""
         return self._stage == "done"

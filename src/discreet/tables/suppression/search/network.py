@@ -75,6 +75,11 @@ class NetworkSearch(PatternSearch):
         return None if self._exact is None else self._exact.bound
 
     @property
+    def bound_method(self) -> str:  # type: ignore[override]
+        """How the bound was found, in words."""
+        return "" if self._exact is None else self._exact.bound_method
+
+    @property
     def finished(self) -> bool:
         """Whether nothing can be gained: no secondary cell is needed, or the pattern is proven to be the cheapest."""
         return super().finished or (self._exact is not None and self._exact.finished)

@@ -90,6 +90,7 @@ class LinearProgramSearch(PatternSearch):
     """
 
     pattern: LinearProgramPattern
+    bound_method = "directed cuts"
 
     def __init__(
         self, pattern: LinearProgramPattern, seed: int, previous: Bools | None = None, *, most: int, heat: float

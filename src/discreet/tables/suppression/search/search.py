@@ -58,3 +58,16 @@ class Search:
             )
         # Where every step is a linear program, one start takes as long as many repairs, and is built up by itself.
         return LinearProgramSearch(LinearProgramPattern(problem), seed, previous, most=self.most, heat=self.heat)
+
+
+def unused_parameters(method: object, problem: Problem) -> list[str]:
+    """The parameters of `search` that do nothing in a problem; none of another method."""
+    if not isinstance(method, Search):
+        return []
+    parts = problem.components()
+    in_networks = ["starts", "proofs"] if not any(part.is_network for part in parts) else []
+    # Where a linear program takes long, costly cells are replaced one by one, and nothing costlier is ever kept.
+    in_repairs = (
+        ["most", "heat"] if all(not part.is_network and LinearProgramPattern(part).is_slow for part in parts) else []
+    )
+    return in_networks + in_repairs
