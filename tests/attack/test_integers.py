@@ -1,6 +1,7 @@
 """Whole tables: what is proven of counts is what integer programs of another solver find."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -43,7 +44,7 @@ def furthest(table: Table, cell: int, side: int) -> int:
     rows = LinearConstraint(matrix, 0.0, 0.0)
     found = milp(cost, bounds=bounds, constraints=rows, integrality=np.ones(len(hidden)))
     assert found.status == 0
-    return round(-found.fun)
+    return int(np.rint(-found.fun))
 
 
 @given(generators)
@@ -80,7 +81,7 @@ def test_halves_of_persons_prove_nothing() -> None:
     cells = [at for node in range(6) for at, cell in enumerate(ends) if node in cell]
     sums = np.bincount(rows).astype(np.float64)
     relations = build_relations(np.array(rows, np.int32), np.array(cells, np.int32), np.ones(len(rows)), sums, 7)
-    known = {"relations": relations, "lower": np.zeros(7), "upper": np.full(7, 2.0), "decimals": 0}
+    known: dict[str, Any] = {"relations": relations, "lower": np.zeros(7), "upper": np.full(7, 2.0), "decimals": 0}
     for kind, far in ((None, 1), ("whole", 0)):
         attacker = Attacker(Table.of(np.ones(7), counts=kind, **known), np.ones(7, dtype=np.bool_), whole=True)
         reach = attacker.reach(np.ones(7), np.ones(7))

@@ -103,10 +103,10 @@ def _draw(rng: np.random.Generator) -> Drawn:
     number[rng.random(len(every)) < rng.choice([0.0, 0.3, 0.6])] = 0
     number[0] += not number.any()
     is_completed, impossible = bool(rng.random() < 0.6), []
-    parts = [tuple(range(len(axes)))]
+    parts: list[tuple[int, ...]] = [tuple(range(len(axes)))]
     if len(axes) == 3 and rng.random() < 0.4:
-        parts = list(combinations(range(3), 2))[: int(rng.integers(2, 4))]
-        parts = parts if len({at for part in parts for at in part}) == 3 else list(combinations(range(3), 2))
+        pairs = list(combinations(range(3), 2))
+        parts = [*pairs[: int(rng.integers(2, 4))]]
     elif is_completed and rng.random() < 0.3:
         impossible = [every[at] for at in np.flatnonzero(number == 0)[:2].tolist()]
     records = [cell for cell, times in zip(every, number.tolist(), strict=True) for _ in range(times)]

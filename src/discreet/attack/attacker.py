@@ -195,8 +195,10 @@ class Attacker:
         sizes = np.abs(self.centre[self.cells]) * self.scale
         show = None if witness is None else partial(self._show, witness)
         slack = (self._slack(np.minimum(sizes, capped), capped) for capped in (capped_down, capped_up))
-        kind = {"whole": self.whole, "integral": self.integral}
-        proofs = Proofs(self.lo, self.hi, capped_down, capped_up, *slack, keep=keep, show=show, **kind)
+        bounds = self.lo, self.hi
+        proofs = Proofs(
+            *bounds, capped_down, capped_up, *slack, keep=keep, whole=self.whole, integral=self.integral, show=show
+        )
         final = ~self.free
         columns = np.flatnonzero(self.free)
         if len(columns):
@@ -268,8 +270,10 @@ class Attacker:
         far_up = self._within(to_units(up, self.scale), reached.proofs.up)
         nothing = np.zeros(len(self.cells))
         show = None if witness is None else partial(self._show, witness)
-        kind = {"whole": self.whole, "integral": self.integral}
-        proofs = Proofs(self.lo, self.hi, far_down, far_up, nothing, nothing, keep=True, show=show, **kind)
+        bounds, slack = (self.lo, self.hi), (nothing, nothing)
+        proofs = Proofs(
+            *bounds, far_down, far_up, *slack, keep=True, whole=self.whole, integral=self.integral, show=show
+        )
         columns = np.flatnonzero(self.free)
         _, component = self.system.components
         work = 0

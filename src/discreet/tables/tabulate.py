@@ -195,10 +195,9 @@ def tabulate(
             )
         )
         if is_count:
-            made = tables[-1]
-            inside_listed = [listed[axis] for axis in span]
+            counts, are_listed = tables[-1], [listed[axis] for axis in span]
             tables[-1] = (
-                know_completed(made, inside_listed, kind, least) if complete else know_existing(made, kind, least)
+                know_completed(counts, are_listed, kind, least) if complete else know_existing(counts, kind, least)
             )
     table = tables[0] if len(tables) == 1 else link(tables)
     table.check_sums()

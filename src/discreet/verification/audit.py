@@ -180,8 +180,8 @@ def audit(
     if known is not None:
         tell("insiders", 0.0)
         safe = cells[(verdict == PROTECTED) & (held.status[cells] == PRIMARY)]
-        found = find_exposed(known, hidden, safe, strict=strict, witness=shown_to)
-        insiders = [(known.known[one[0]], one[1].cells) for one in found if one is not None]
+        exposed = find_exposed(known, hidden, safe, strict=strict, witness=shown_to)
+        insiders = [(known.known[one[0]], one[1].cells) for one in exposed if one is not None]
     # Unsafe cells that are published stand at their value.
     published = np.flatnonzero(bare)
     every = np.concatenate([cells, published])
