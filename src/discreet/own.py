@@ -102,11 +102,9 @@ def vouch(*parts: str | bytes) -> None:
 
 def is_vouched(*parts: str | bytes) -> bool:
     """Whether this user asked for something; if not, or if that cannot be told, it is nobody's wish."""
-    if not (_state() / KEY).exists():
-        return False
     try:
-        return (make_state() / SIGNED / sign(*parts)).is_file()
-    except InputError:
+        return (_state() / KEY).exists() and (make_state() / SIGNED / sign(*parts)).is_file()
+    except (InputError, OSError):
         return False
 
 
@@ -135,7 +133,12 @@ def safe_path() -> Iterator[None]:
 def _state() -> Path:
     said = os.environ.get("XDG_STATE_HOME", "")
     # As the standard has it, a path from the current folder is none.
-    return (Path(said) if os.path.isabs(said) else Path.home() / ".local" / "state") / "discreet"  # noqa: PTH117
+    if os.path.isabs(said):  # noqa: PTH117 - of a text, not a path
+        return Path(said) / "discreet"
+    try:
+        return Path.home() / ".local" / "state" / "discreet"
+    except RuntimeError:
+        raise InputError("this user has no home; name a folder for what was asked for with XDG_STATE_HOME") from None
 
 
 def _key(path: Path) -> bytes:

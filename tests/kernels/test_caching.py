@@ -1,6 +1,7 @@
 """Compiled kernels are kept, and read, only where nobody else can have put them; settings beside data are not read."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -66,6 +67,25 @@ def test_nothing_is_read_that_others_can_have_written(tmp_path: Path, where: str
 def test_a_folder_from_the_current_one_is_none(tmp_path: Path) -> None:
     assert call(tmp_path, NUMBA_CACHE_DIR="cache") == ["None", "1", "NUMBA_CACHE_DIR is no absolute path"]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("opened", ["__pycache__", "."])
+def test_what_was_compiled_ahead_is_not_read_where_others_can_write(tmp_path: Path, opened: str) -> None:
+    package = tmp_path / "package" / "discreet"
+    shutil.copytree(caching.PACKAGE.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    homes = {"PYTHONPATH": str(package.parent), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    place, misses, *_ = call(tmp_path, **homes)
+    assert (Path(place), misses) == (package / "kernels" / "__pycache__", "1")
+    assert call(tmp_path, **homes) == [place, "0"]
+    spoil(Path(place))
+    (package / "kernels" / opened).chmod(0o777)
+    elsewhere, misses, *_ = call(tmp_path, **homes)
+    assert Path(elsewhere).parent == tmp_path / "cache" / "discreet" / "kernels"
+    assert misses == "1"
+    assert call(tmp_path, **homes) == [elsewhere, "0"]
+    # Nor is one's own that others can look into.
+    (tmp_path / "cache" / "discreet" / "kernels").chmod(0o755)
+    assert call(tmp_path, **homes)[:2] == ["None", "1"]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")

@@ -71,6 +71,8 @@ def cache_for(function: Callable[..., object], stamp: str) -> Any:
     file = Path(inspect.getfile(function))
     if not all(hasattr(IndexDataCacheFile, name) for name in KNOWN):
         return _NoCache("this numba keeps its cache in another way")
+    if not file.is_file():
+        return _NoCache("the kernel is in no file")
     try:
         folder, ahead = _find_places(file.parent, is_ours=PACKAGE in file.parents)
         return _Cache(function, file, folder, ahead, stamp)
@@ -78,6 +80,8 @@ def cache_for(function: Callable[..., object], stamp: str) -> Any:
         return _NoCache(str(error))
     except OSError as error:
         return _NoCache(os.strerror(error.errno or 0))
+    except RuntimeError:
+        return _NoCache("this user has no home")
 
 
 @cache
