@@ -32,6 +32,8 @@ ORDERLY = "whatever is reviewed, the command ends with words of ours, and the pa
 OUTSIDE = "no file outside the folder is changed by a review"
 
 K = 3
+# What reading something that another change has broken may end in.
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, sqlite3.Error)
 KINDS = ("csv", "parquet", "sqlite", "table", "csv", "parquet", "folder", "sqlite", "table", "csv")
 
 
@@ -49,7 +51,7 @@ def run(seed: int, folder: Path) -> Found:
         case.approve(words)
     changes = [] if rng.random() < 0.1 else list(rng.choice(len(CHANGES), int(rng.integers(1, 4)), replace=False))
     for place in changes:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, sqlite3.Error):
+        with contextlib.suppress(*UNREADABLE):
             CHANGES[place](case, outside)  # what another change has broken cannot be changed again
     names = ", ".join(CHANGES[place].__name__ for place in changes) or "nothing"
     what = f"{kind}, changed: {names}"
@@ -138,8 +140,8 @@ class Case:
             if any(path.is_symlink() and path.resolve().parent != path.parent for path in looked):
                 return False
             if self.kind == "sqlite":
-                return (
-                    self._rows() == self.rows and self._smallest(list(self.rows.elements())) >= record["promise"]["k"]
+                return self._rows() == self.rows and self._smallest(list(self.rows.elements())) >= int(
+                    record["promise"]["k"]
                 )
             said = [record["output"]["sha256"], account["output"]["sha256"], self.sha256()]
             if self.kind == "folder":
@@ -150,16 +152,16 @@ class Case:
                 return False
             if self.kind == "table":
                 return bool(record["verified"]) and self._adds_up()
-            return self._smallest(self._records()) >= record["promise"]["k"]
-        except (OSError, ValueError, KeyError, TypeError, StopIteration, sqlite3.Error):
+            return self._smallest(self._records()) >= int(record["promise"]["k"])
+        except UNREADABLE:
             return False
 
     def names_these_bytes(self) -> bool:
         """Whether the decision in the evidence is of the bytes that are there."""
-        review = json.loads(self.evidence.read_text("utf-8"))["review"]
         try:
+            review = json.loads(self.evidence.read_text("utf-8"))["review"]
             return self._rows() == self.rows if self.kind == "sqlite" else bool(review["sha256"] == self.sha256())
-        except (OSError, sqlite3.Error):
+        except UNREADABLE:
             return False
 
     def shows_approved(self) -> bool:
@@ -285,7 +287,7 @@ def larger_promise(case: Case, _: Path) -> None:
 
 def other_promise(case: Case, _: Path) -> None:
     """The promise of the record is of another shape."""
-    odd = [None, [], {}, "k", {"k": -1}, {"kind": "cell-suppression"}, {"k": K, "groups": [["none"]]}, 1e308]
+    odd: list[Any] = [None, [], {}, "k", {"k": -1}, {"kind": "cell-suppression"}, {"k": K, "groups": [["none"]]}, 1e308]
     case.change(case.record, lambda content: content.update(promise=odd[int(case.rng.integers(len(odd)))]))
 
 
@@ -297,7 +299,17 @@ def forged_decision(case: Case, _: Path) -> None:
 
 def odd_evidence(case: Case, _: Path) -> None:
     """A part of the evidence is of another type."""
-    odd = [None, [], {}, "", 7, [[]], {"file": "../../etc/passwd"}, {"parts": [{"file": "../x"}]}, {"decision": []}]
+    odd: list[Any] = [
+        None,
+        [],
+        {},
+        "",
+        7,
+        [[]],
+        {"file": "../../etc/passwd"},
+        {"parts": [{"file": "../x"}]},
+        {"decision": []},
+    ]
     keys = ("review", "output", "promise", "verification", "input", "schema", "parameters")
     key, value = keys[int(case.rng.integers(len(keys)))], odd[int(case.rng.integers(len(odd)))]
     case.change(case.evidence, lambda content: content.update({key: value}))

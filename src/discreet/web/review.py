@@ -188,7 +188,7 @@ class Row:
     async def _compare(self) -> None:
         """Compare what was decided on with the file or the folder that is there; a database is not asked by itself."""
 
-        self.standing = await run.io_bound(compare, self.path, self.account)
+        self.standing = await run.io_bound(compare, self.path, self.account) or ""
         self._draw.refresh()
 
     def _release(self) -> str:
