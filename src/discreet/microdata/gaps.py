@@ -13,9 +13,9 @@ from discreet.errors import InputError
 from discreet.microdata.classes import AttributeGroup
 from discreet.text import count
 
-# With more records even one more search takes long, that of methods that run to their end most, and after a search of
-# more seconds nobody waits for another one: then only values are told.
-MOST_SEARCHED, MOST_CONSTRUCTED, MOST_SECONDS = 100_000, 20_000, 30.0
+# With more records even one more search takes long, that of methods that run to their end most: then only values are
+# told. The ways are compared after as many steps as the release had, or so many for each record; no clock is asked.
+MOST_SEARCHED, MOST_CONSTRUCTED, MOST_WORK = 100_000, 20_000, 300_000
 # The other way is tried for this share of the steps first, and for so many at least.
 FIRST_SHARE, LEAST_STEPS = 1 / 10, 8
 # It is advised where it loses less by more than this share of the loss reached.
@@ -73,26 +73,28 @@ def tell_gaps(attributes: Sequence[Attribute], groups: Groups, trials: Trials | 
     if filled:
         notes.append(f"{count(filled, 'missing value')} filled with the aggregate of their column (impute)")
     if notes and trials is not None:
-        notes[-1] += _compare("impute" if apart >= filled else "separate", attributes, trials)
+        notes[-1] += _compare("impute" if apart >= filled else "separate", attributes, groups, trials)
     return notes
 
 
-def _compare(way: str, attributes: Sequence[Attribute], trials: Trials) -> str:
-    """The loss reached and that of the other way after as many steps, if that may be worth while; and whether it is."""
+def _compare(way: str, attributes: Sequence[Attribute], groups: Groups, trials: Trials) -> str:
+    """The loss of both ways after as many steps, if the other one may be worth while; and whether it is."""
     turned = [replace(one, missing=OTHER_WAY.get(one.missing, one.missing)) for one in attributes]
-    steps, loss = trials.steps, trials.reached(trials.steps)
+    least = WORTH_TELLING * trials.reached(trials.steps)
+    steps = min(trials.steps, max(LEAST_STEPS, MOST_WORK // len(attributes[0].values)))
     first = min(steps, max(LEAST_STEPS, int(steps * FIRST_SHARE)))
     try:
-        groups = trials.divide(turned)
-        other = trials.search(turned, groups, first)
+        divided = trials.divide(turned)
+        other = trials.search(turned, divided, first)
         if first < steps and other is not None:
-            if trials.reached(first) - other <= WORTH_TELLING * loss:
+            if trials.reached(first) - other <= least:
                 return ""
-            other = trials.search(turned, groups, steps)
+            other = trials.search(turned, divided, steps)
+        loss = trials.reached(steps) if steps == trials.steps else trials.search(attributes, groups, steps)
     except InputError:  # patterns of too few records, which cannot be kept apart
         return f"; --missing {way} is not possible"
-    if other is None:
+    if other is None or loss is None:
         return ""
-    effort = f" and as many steps ({steps:,})" if steps else ""
-    advice = f": try --missing {way}" if loss - other > WORTH_TELLING * loss else ""
-    return f"; with --missing {way}{effort} the loss is {other:.2f} %, and {loss:.2f} % as it is{advice}"
+    effort = f"after {steps:,} {'step' if steps == 1 else 'steps'} " if steps else ""
+    advice = f": try --missing {way}" if loss - other > least else ""
+    return f"; {effort}the loss is {loss:.2f} % so, and {other:.2f} % with --missing {way}{advice}"

@@ -101,8 +101,8 @@ class _Matched(NamedTuple):
         home = np.repeat(np.arange(len(self.parts)), [len(part.members) for part in self.parts])
         of_group = np.empty(int(labels.max()) + 1, np.int64)
         of_group[labels] = home
-        lost: NDArray[np.float64] = np.bincount(of_group, weights=records.losses(labels), minlength=len(self.parts))
-        return lost
+        lost = np.bincount(of_group, weights=records.losses(labels), minlength=len(self.parts))
+        return lost.astype(np.float64)
 
     def take(self, other: _Matched, better: NDArray[np.bool_]) -> _Matched:
         """The same with the members of another one in some of the classes."""

@@ -31,7 +31,7 @@ from discreet.measures.pair import Pair
 from discreet.measures.risk import attribute_disclosure
 from discreet.microdata.aggregate import aggregate, fill
 from discreet.microdata.classes import AttributeGroup, attribute_groups, blanks
-from discreet.microdata.gaps import MOST_CONSTRUCTED, MOST_SEARCHED, MOST_SECONDS, Trials, tell_gaps
+from discreet.microdata.gaps import MOST_CONSTRUCTED, MOST_SEARCHED, Trials, tell_gaps
 from discreet.microdata.households import Households, household_groups, number_households
 from discreet.microdata.members import solve_households
 from discreet.microdata.method import describe_params
@@ -371,7 +371,6 @@ def _tell_gaps(
     if (
         search is None
         or search["stopped"] == "interrupted"
-        or max([search["seconds"], *(point[1] for point in search["trace"])]) > MOST_SECONDS
         or dataset.frame.height > (MOST_SEARCHED if searches else MOST_CONSTRUCTED)
     ):
         return tell_gaps(attributes, groups)
