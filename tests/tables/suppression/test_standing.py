@@ -15,7 +15,8 @@ from discreet.attack.levels import NOT_SHOWN, PROTECTED
 from discreet.attack.system import Bools
 from discreet.errors import PromiseNotKept
 from discreet.tables.suppression import protection
-from discreet.tables.suppression.problem import Problem, problem_of
+from discreet.tables.suppression.guards import with_status
+from discreet.tables.suppression.problem import Problem, problem_of, settle_ranges
 from discreet.tables.suppression.standing import ROUNDS, stand
 from discreet.tabular.table import Table
 from discreet.verification.audit import audit
@@ -50,7 +51,7 @@ def far_apart(seed: int) -> Table:
 def test_tables_of_many_dimensions_with_zeros_and_negatives_come_out_protected(seed: int) -> None:
     table = far_apart(seed)
     found = discreet.suppress(table, steps=3, seed=seed % 2, singletons=False, partial=True)
-    _, lost = protection.settle_ranges(problem_of(table, settle=False))
+    _, lost = settle_ranges(problem_of(table, settle=False))
     assert found.unprotected.tolist() == lost.tolist()
     again = audit(found.table, intervals=True)
     assert np.setdiff1d(again.failed, lost).tolist() == []
@@ -96,7 +97,7 @@ class Grudge:
 
     def __call__(self, hidden: Bools) -> Audit:
         self.asked += 1
-        found = audit(protection.with_status(self.table, hidden))
+        found = audit(with_status(self.table, hidden))
         at_fault = (found.cells == self.cell) & (hidden.sum() < self.least)
         fine = np.where(np.isin(found.verdict, ["", PROTECTED]), found.verdict, PROTECTED)
         return replace(found, verdict=np.where(at_fault, NOT_SHOWN, fine))
