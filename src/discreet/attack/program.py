@@ -143,7 +143,8 @@ class Program:
         for _ in range(REFINEMENTS):
             base = np.clip(np.rint(base + found), lo, hi)
             missed = -(self._matrix @ base)
-            self._linear.change_bounds(lo - base, hi - base)
+            # What is missing is little, whatever there is room for.
+            self._linear.change_bounds(np.maximum(lo - base, -REACH), np.minimum(hi - base, REACH))
             self._linear.change_row_bounds(missed, missed, rows)
             self._linear.change_cost(column, float(side))
             correction = self._solve(interior=False)
@@ -205,7 +206,10 @@ def limited(lo: Floats, hi: Floats, column: int, side: int, limit: float | None)
     """Bounds of which those of one column end at a limit on one side."""
     lo, hi = lo.copy(), hi.copy()
     if limit is not None:
-        lo[column], hi[column] = (lo[column], limit) if side > 0 else (-limit, hi[column])
+        if side > 0:
+            hi[column] = min(hi[column], limit)
+        else:
+            lo[column] = max(lo[column], -limit)
     return lo, hi
 
 

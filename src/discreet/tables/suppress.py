@@ -47,7 +47,8 @@ def suppress(
 ) -> SuppressedTable:
     """Choose further cells to suppress, at the least cost, so that every unsafe cell is protected.
 
-    The table is attacked afterwards as discreet.audit does; what does not stand the attack is not handed out.
+    The table is attacked afterwards as discreet.audit does; what does not stand the attack is mended by further cells,
+    or not handed out.
 
     Parameters
     ----------
@@ -85,12 +86,12 @@ def suppress(
         Without them the record says so.
     sums : bool
         Judge also the sums of suppressed cells that lines give away, by the rules the cells were judged by; a pattern
-        that gives away an unsafe sum is refused.
+        that gives away an unsafe sum is refused, unless further cells mend it.
     strict : bool
         Levels must be exceeded, and not just reached.
     partial : bool
-        Go on where some unsafe cells cannot be protected, and say which; without it nothing is handed out then. The
-        record of such a release says that it is partial and not verified.
+        Go on where some unsafe cells cannot be protected, or are not shown to be, and say which; without it nothing is
+        handed out then. The record of such a release says that it is partial and not verified.
     no_rules : bool
         Take a table that has no unsafe cell although no rule was ever applied to it as one that is safe.
     previous_release : path or list of path, optional

@@ -38,6 +38,8 @@ BONUS_STEADY, BONUS_GROWTH = 1 / 600, 1.6
 # The same where programs are of parts of the table, where only suppressed cells may move, so that a bonus buys nothing,
 # and where a costly cell is replaced.
 SUBTABLE_BONUS, SWEEP_BONUS, REPLACEMENT_BONUS = 1.0, 2.0, 1.0
+# What moves by less than this part of the largest move may be rounding, unless it is so many times what is missed.
+DOUBTFUL, CLEAR = 1e-6, 1e3
 # What moves of sums and parts of a cell are worth, in times of what others are, from what part of its move on.
 ALONG, LARGE_SHARE = 100.0, 0.3
 # How many programs a clean-up may solve cell by cell, and how many after each repair.
@@ -464,7 +466,20 @@ class LinearProgramPattern:
                 is_open = (one >= 0) & (self._certificates.number[one] < 0)
                 found.append(one[is_open & is_enough & (side * reach > 0)])
             found.append(self._protected_from_insiders(columns, reach))
-        return np.unique(np.concatenate(found))
+        every = np.unique(np.concatenate(found))
+        return every[self._is_clear(columns, deviations, self.problem.cell[every])]
+
+    def _is_clear(self, columns: Ints, deviations: Floats, cells: Ints) -> Bools:
+        """Which of some columns move by far more than moves miss the relations by: less may be just rounding."""
+        system, size = self.problem.system, float(np.abs(deviations).max(initial=0.0))
+        moves = np.zeros(len(system))
+        moves[columns] = deviations
+        doubtful = np.abs(moves[cells]) < DOUBTFUL * size
+        if not doubtful.any():
+            return ~doubtful
+        terms = moves[system.columns] * system.coefficients
+        missed = float(np.abs(np.add.reduceat(terms, system.starts[:-1])).max(initial=0.0)) if len(terms) else 0.0
+        return np.abs(moves[cells]) > CLEAR * missed
 
     def _protected_from_insiders(self, columns: Ints, reach: Floats) -> Ints:
         """The open requirements in the eyes of insiders that moves protect: those who know none of what moves."""
