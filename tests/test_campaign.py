@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet
-from campaign import attackers, files, frames, names, states, tables
+from campaign import attackers, files, frames, insiders, names, states, tables
 from campaign.__main__ import BATCHES, trial_of
 from campaign.found import Found
 from campaign.ledger import Entry, Ledger
@@ -20,6 +20,8 @@ from campaign.ledger import Entry, Ledger
         ("frames", range(20)),
         # One kept an interior point method going round for ever; in another a level lay between two units.
         ("tables", [*range(4), 878, 1671]),
+        # Time limits that are too short.
+        ("insiders", range(10)),
         ("files", range(20)),
         ("states", range(6)),
         ("names", range(18)),
@@ -44,7 +46,9 @@ def test_faults_from_outside_break_nothing(seed: int, tmp_path: Path) -> None:
 
 
 def test_every_trial_is_known() -> None:
-    assert {module.__name__.split(".")[-1] for module in (frames, tables, files, states, names)} <= set(BATCHES)
+    assert {module.__name__.split(".")[-1] for module in (frames, tables, insiders, files, states, names)} <= set(
+        BATCHES
+    )
 
 
 def test_a_release_that_breaks_its_promise_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from campaign.found import Found, Trial
 from campaign.ledger import Entry, Ledger
 
 # Each trial with the number of seeds in a batch, so that a batch takes about half a minute.
-BATCHES = {"frames": 1500, "tables": 500, "files": 400, "states": 60, "names": 60, "faults": 4}
+BATCHES = {"frames": 1500, "tables": 500, "insiders": 250, "files": 400, "states": 60, "names": 60, "faults": 4}
 CRASHED = "nothing ends the process but itself"
 
 

@@ -39,6 +39,8 @@ QUICK = 20_000
 # A search of a larger table is looked at again when it has got so much cheaper, in parts of the cost; it begins anew,
 # with what insiders ask, only once it does not: that takes long.
 CHEAPER = 0.95
+# How many epochs are between two looks at most.
+LONGEST_GAP = 1 << 40
 # After the search: how many insiders get linear programs of their own, and for how many requirements of insiders a
 # pattern is widened by one each, at most. What is left then is told.
 LAST_SINGLES, LAST_PROGRAMS = 30, 300
@@ -347,8 +349,9 @@ class GuardedSearch(Search[Bools]):
                 self._keep(found)
             self._end_phase()
             self._looks += 1
-            self._looked_at = min(cost, self._looked_at)
-        self._gap = max(2 * self._gap, pieces if not is_quick else 0)
+        self._looked_at = min(cost, self._looked_at)
+        # Looks take no more time than the search between them.
+        self._gap = min(max(2 * self._gap, pieces if not is_quick else 0), LONGEST_GAP)
         is_behind = self._search.problem is not self.problem
         if is_behind and (is_quick or not is_falling or self._search.finished):
             self._bound_method, self._bound = self.bound_method, self.bound or 0.0
