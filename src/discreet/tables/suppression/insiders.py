@@ -392,10 +392,13 @@ class GuardedSearch(Search[Bools]):
             mine = order[is_due[piece.view[order]]]
             if not len(mine):
                 continue
-            made = pattern_of(piece)
-            made.start(pattern[places])
-            if is_boxed and isinstance(made, LinearProgramPattern) and len(piece) >= made.sizes.large:
-                made.box(mine)
+            made, begun = pattern_of(piece), pattern[places]
+            if is_boxed and not piece.is_network and len(piece) >= SIZE_CLASSES.large:
+                boxed = LinearProgramPattern(piece)
+                boxed.start(begun)
+                boxed.box(mine)
+                begun, mine = boxed.suppressed, mine[np.isin(mine, boxed.open)]
+            made.start(begun)
             for requirement in mine[np.isin(mine, made.open)].tolist():
                 if programs == most:
                     break

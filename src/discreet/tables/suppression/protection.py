@@ -128,28 +128,19 @@ def suppress_cells(
     watch = _watch(table, seen, problem, lost, request)
     begin_with = None if previous is None else previous[problem.system.cells]
     how = options.seed, begin_with, options.threads
-    idle = [name for name in unused_parameters(method, problem) if name in request.params]
-    if idle:
-        said = (
-            f"params: {', '.join(idle)} of {request.method} {'does' if len(idle) == 1 else 'do'} nothing on this table"
-        )
-        table = table.but(notes=(*table.notes, f"{said}: see the manual on where they work"))
-    process: Components | GuardedSearch = (
-        Components(method, problem, *how) if watch is None else GuardedSearch(method, problem, watch, *how)
-    )
+    unused = unused_parameters(problem) if request.method == "search" and request.params else []
+    if idle := [name for name in unused if name in request.params]:
+        do = "does" if len(idle) == 1 else "do"
+        note = f"params: {', '.join(idle)} of search {do} nothing on this table; the manual says where they work"
+        table = table.but(notes=(*table.notes, note))
+    guarded = None if watch is None else GuardedSearch(method, problem, watch, *how)
+    process: Components | GuardedSearch = Components(method, problem, *how) if guarded is None else guarded
     file = None if checkpoint is None else _keep_in(Path(checkpoint), problem, watch, begin_with, request, options)
     outcome = run(process, options, tell=lambda part: tell("searching", part), checkpoint=file)
 
     tell("guarding", 0.0)
     hidden = np.zeros(len(table), dtype=np.bool_)
-    left: list[Left] = []
-    if isinstance(process, GuardedSearch):
-        every = len(process.watch)
-        pattern, left = process.guard(
-            lambda at: tell(f"keeping sole contributors out: {every - at:,} of {every:,}", (every - at) / every)
-        )
-    else:
-        pattern = process.pattern()
+    pattern, left = (process.pattern(), list[Left]()) if guarded is None else _guard(guarded, tell)
     hidden[problem.system.cells] = pattern
     # A secondary cell that follows by subtraction hides nothing: published, it tells nobody anything new.
     follow = unpick(table, hidden)
@@ -179,6 +170,14 @@ def suppress_cells(
     )
     total = float(cost[secondary].sum())
     return SuppressedTable(released, secondary, total, verdict, bound, outcome.trace, account, read, unprotected)
+
+
+def _guard(search: GuardedSearch, tell: Callable[[str, float], None]) -> tuple[Bools, list[Left]]:
+    """The pattern of a search after its last look, and the sole contributors who are left."""
+    every = len(search.watch)
+    return search.guard(
+        lambda left: tell(f"keeping sole contributors out: {every - left:,} of {every:,}", (every - left) / every)
+    )
 
 
 # Before the search.
