@@ -24,6 +24,8 @@ from discreet.tabular import counts as known_counts
         # One kept an interior point method going round for ever; in another a level lay between two units.
         ("tables", [*range(4), 878, 1671]),
         ("counts", range(12)),
+        # Time limits that are too short.
+        ("insiders", range(10)),
         ("files", range(20)),
         ("states", range(6)),
         ("names", range(18)),

@@ -33,6 +33,7 @@ BATCHES = {
     "minimality": 8,
     "folders": 10,
     "reviews": 25,
+    "insiders": 250,
 }
 CRASHED = "nothing ends the process but itself"
 

@@ -88,11 +88,8 @@ def run(seed: int, folder: Path) -> Found:
     """Publish one random table and attack it."""
     rng = np.random.default_rng([seed, 2])
     found = Found()
-    axes = [draw_axis(rng, name, int(rng.integers(2, 5))) for name in "ABC"[: int(rng.choice([2, 2, 3]))]]
-    rule = RULES[int(rng.integers(len(RULES)))]
-    contributions = _draw_contributions(rng, axes)
-    _write_microdata(folder, axes, contributions)
-    by = [_by(folder, axis) for axis in axes]
+    axes, rule, contributions = draw(rng)
+    by = write(folder, axes, contributions)
     try:
         table = discreet.tabulate(folder / "data.csv", by=by, value="amount", holding="who", top=4)
         flagged = discreet.primary(table, **rule)
@@ -101,8 +98,21 @@ def run(seed: int, folder: Path) -> Found:
     except discreet.DiscreetError:
         found.hold(REFUSED, not (folder / "public.csv").exists(), "refused, and a file is left behind")
         return found
-    _attack(found, axes, read_public(folder / "public.csv", axes), contributions, rule)
+    attack(found, axes, folder / "public.csv", contributions, rule)
     return found
+
+
+def draw(rng: np.random.Generator) -> tuple[list[Axis], dict[str, Any], list[Contribution]]:
+    """The dimensions of a random table, the rule that it is judged by, and what was contributed."""
+    axes = [draw_axis(rng, name, int(rng.integers(2, 5))) for name in "ABC"[: int(rng.choice([2, 2, 3]))]]
+    rule = RULES[int(rng.integers(len(RULES)))]
+    return axes, rule, _draw_contributions(rng, axes)
+
+
+def write(folder: Path, axes: list[Axis], contributions: list[Contribution]) -> list[str]:
+    """Write the microdata and the hierarchies; tell what to break down by."""
+    _write_microdata(folder, axes, contributions)
+    return [_by(folder, axis) for axis in axes]
 
 
 def draw_axis(rng: np.random.Generator, name: str, leaves: int) -> Axis:
@@ -188,13 +198,16 @@ def read_public(path: Path, axes: list[Axis]) -> dict[Cell, float | None]:
     return published
 
 
-def _attack(
+def attack(
     found: Found,
     axes: list[Axis],
-    public: dict[Cell, float | None],
+    path: Path,
     contributions: list[Contribution],
     rule: dict[str, Any],
+    left: frozenset[Cell] = frozenset(),
 ) -> None:
+    """Attack a published table as an outsider and as every sole contributor; what is said to be left is left out."""
+    public = read_public(path, axes)
     brought = _bring(axes, contributions)
     unit = 1.0 if all(one.amount == int(one.amount) for one in contributions) else 0.01
     truth = {cell: round(sum(mine.values()), 2) for cell, mine in brought.items()}
@@ -214,7 +227,7 @@ def _attack(
     # What anybody could think of a cell: at least 0, at most one and a half of the largest total, or what is asked.
     most = max(1.5 * max(truth.values()), *(truth[cell] + levels[cell] for cell in unsafe))
     attacker = Attacker(_relations(axes, public, cells), value, np.zeros(len(cells)), np.full(len(cells), most))
-    asked: Asked = {place[cell]: (min(levels[cell], truth[cell]), levels[cell]) for cell in unsafe}
+    asked: Asked = {place[cell]: (min(levels[cell], truth[cell]), levels[cell]) for cell in unsafe if cell not in left}
     _count(found, ATTACKED, SUBTRACTED, attacker, asked, [], "")
     insiders = find_insiders([brought[cell] for cell in cells], list(asked), rule, most - value, unit)
     for insider in insiders.values():

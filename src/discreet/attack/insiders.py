@@ -269,7 +269,7 @@ class Shown:
         turn[owner[known]] = np.where(
             self._is_simple[owner[known]], np.sign(amounts[known] * self._ratio[cells[known]]), 2
         )
-        ways = (turn == 0) | (turn == 1), (turn == 0) | (turn == -1)
+        ways: list[Bools] = [np.isin(turn, (0, 1)), np.isin(turn, (0, -1))]
         for side, sign in ((0, 1.0), (1, -1.0)):
             far = sign * moves[self.cells]
             proven = np.flatnonzero((self.seek[side] > 0) & (far >= self._enough[side]) & (far > 0))

@@ -9,6 +9,7 @@ import pytest
 import discreet
 from discreet.methods import make
 from discreet.tables.primary import primary
+from discreet.tables.suppression import problem as problems
 from discreet.tables.suppression.components import Components
 from discreet.tables.suppression.pattern import pattern_of
 from discreet.tables.suppression.problem import Problem, problem_of, settle_ranges
@@ -100,3 +101,64 @@ def test_costs_and_bounds_add_up_and_one_component_is_the_problem_itself() -> No
         for _, _ in zip(range(30), alone.epochs(), strict=False):
             pass
         assert alone.cost == search.processes[0].cost
+
+
+def test_connected_components_are_searched_one_by_one() -> None:
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        table = primary(random_table(rng, zeros=0.5, **KINDS["linked"]), p=30, threshold=2)
+        status = np.where((table.status == SAFE) & (rng.random(len(table)) < 0.6), FIXED, table.status)
+        problem, lost = settle_ranges(problem_of(table.but(status=status.astype(np.uint8)), settle=False))
+        problem = problem.without(lost)
+        parts = problem.components()
+        if len(parts) != len({part.is_network for part in parts}):
+            break
+    # More than one of a kind, each without any relation to the others.
+    assert len(parts) > len({part.is_network for part in parts})
+    for part in parts:
+        assert part.system.components[0] == 1
+    search = Components(make("search", {}, "suppression"), problem, 1)
+    for _ in zip(range(40), search.epochs(), strict=False):
+        pass
+    search.prove(40)
+    assert search.bound is not None
+    assert search.bound <= search.cost
+    assert search.cost == pytest.approx(sum(one.cost for one in search.processes))
+
+
+def test_many_tiny_components_are_searched_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, problem = mixed_tables("linked")[0]
+    monkeypatch.setattr(problems, "ALONE", 0)
+    parts = problem.components()
+    assert 1 <= len(parts) <= 2
+    assert sum(part.requirements for part in parts) == problem.requirements
+
+
+def test_the_bound_names_how_it_was_found() -> None:
+    rng = np.random.default_rng(5)
+    flat = primary(random_table(rng, [8, 7]), p=30)
+    found = discreet.suppress(flat, steps=60, seed=1)
+    assert found.bound is not None
+    assert found.bound["method"] == "Benders cuts"
+    cube = primary(random_table(rng, [6, 5, 4]), p=30)
+    found = discreet.suppress(cube, steps=5, seed=1)
+    assert found.bound is not None
+    assert found.bound["method"] == "prices of relations"
+    found = discreet.suppress(flat, method="hypercube")
+    assert found.bound is not None
+    assert found.bound["method"] == "prices of relations"
+
+
+def test_parameters_that_do_nothing_are_told() -> None:
+    rng = np.random.default_rng(5)
+    flat, cube = primary(random_table(rng, [8, 7]), p=30), primary(random_table(rng, [6, 5, 4]), p=30)
+    told = "do nothing on this table"
+    for table, params, said in (
+        (flat, {"starts": 3, "most": 2}, None),
+        (cube, {"starts": 3, "proofs": False, "most": 2}, "starts, proofs of search"),
+        (cube, {"most": 2}, None),
+        (cube, {}, None),
+    ):
+        notes = " ".join(discreet.suppress(table, params=params, steps=2).evidence["notes"])
+        assert (told in notes) == (said is not None)
+        assert said is None or said in notes

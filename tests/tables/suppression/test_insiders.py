@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import discreet
 from discreet.attack.insiders import insiders_of
 from discreet.errors import PromiseNotKept
 from discreet.tables.suppression import insiders as guarding
+from discreet.tables.suppression.bounds import lower_bound
 from discreet.tables.suppression.insiders import GuardedSearch, Watch
 from discreet.tables.suppression.problem import problem_of, settle_ranges
 from discreet.tables.suppression.search.search import Search
@@ -166,3 +168,81 @@ def test_a_search_that_is_kept_amid_a_look_goes_on_as_it_would_have(monkeypatch:
         assert np.array_equal(second.pattern(), first.pattern())
         next(first.epochs(), None)
         next(second.epochs(), None)
+
+
+def crowded(seed: int) -> Table:
+    """A table of counts with many ones, three dimensions and two hierarchical steps."""
+    rng = np.random.default_rng(seed)
+    frame = records(rng, (5, 4, 4), mean=1.2, holdings=False).drop("who", "sales")
+    return discreet.primary(discreet.tabulate(frame, by=frame.columns, complete=True), threshold=4)
+
+
+def never_widened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searched as a large table is, and left as the search leaves it."""
+    monkeypatch.setattr(guarding, "QUICK", 1)
+    monkeypatch.setattr(guarding, "LAST_PROGRAMS", 0)
+
+
+def test_who_is_left_when_time_ends_is_named_and_nothing_is_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    never_widened(monkeypatch)
+    table = crowded(3)
+    with pytest.raises(PromiseNotKept, match=r"of \d+ sole contributors remain when the search ends") as refused:
+        discreet.suppress(table, steps=1, seed=1)
+    for way in ("--checkpoint", "--partial", "more time"):
+        assert way in str(refused.value)
+
+
+def test_partly_who_is_left_is_told_to_the_steward_and_never_in_the_record(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    never_widened(monkeypatch)
+    found = discreet.suppress(crowded(3), steps=1, seed=1, partial=True)
+    assert found.partial
+    assert not found.audit
+    files = found.write(tmp_path / "public.csv")
+    evidence, record = (files[kind].read_text() for kind in ("evidence", "record"))
+    assert "remain when the search ends" in evidence
+    # The summary breaks its lines.
+    assert "remain when the search ends" in " ".join(found.summary().split())
+    assert "contributor" not in record.replace("sole_contributors", "")
+    assert '"verified": false' in record
+    # Left are cells that a sole contributor can work out: the exact attack of all finds no other.
+    again = discreet.audit(found.table, singletons=True)
+    assert {cell for _, cells in again.insiders or () for cell in cells.tolist()} <= set(found.audit.victims)
+
+
+def test_a_search_that_ended_too_soon_goes_on_from_its_checkpoint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    never_widened(monkeypatch)
+    table, kept = crowded(3), tmp_path / "kept"
+    with pytest.raises(PromiseNotKept):
+        discreet.suppress(table, steps=1, seed=1, checkpoint=kept)
+    assert kept.exists()
+    longer = discreet.suppress(table, steps=400, seed=1, checkpoint=kept)
+    assert longer.audit
+    assert longer.evidence["search"]["steps"] == 400 or longer.evidence["search"]["stopped"] == "finished"
+    assert longer.cost == discreet.suppress(table, steps=400, seed=1).cost
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_table_is_kept_from_all_insiders_after_few_steps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guarding, "QUICK", 1)
+    found = discreet.suppress(crowded(seed), steps=5, seed=1)
+    assert found.audit
+    assert discreet.audit(found.table, singletons=True)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_bound_knows_what_insiders_ask(seed: int) -> None:
+    table = crowded(seed)
+    watched = settle_ranges(problem_of(table, settle=False))[0]
+    insiders = insiders_of(table)
+    assert insiders is not None
+    watch = Watch(table, insiders, watched, strict=False, partial=True)
+    hidden = np.zeros(len(table), dtype=np.bool_)
+    hidden[table.primary] = True
+    wider = watch.require(watched, watch.find(hidden))
+    assert wider.requirements > watched.requirements
+    bounds = [lower_bound(problem, 10) for problem in (watched, wider)]
+    assert bounds[0] < bounds[1] <= discreet.suppress(table, steps=60, seed=1).cost

@@ -28,7 +28,7 @@ from discreet.evolution.process import Search, State, inside, part
 from discreet.tables.suppression.certificates import pack, unpack_places
 from discreet.tables.suppression.components import Components, Method
 from discreet.tables.suppression.pattern import pattern_of
-from discreet.tables.suppression.problem import Problem, View, add_views
+from discreet.tables.suppression.problem import SIZE_CLASSES, Problem, View, add_views
 from discreet.tables.suppression.program_pattern import LinearProgramPattern
 from discreet.tabular.table import Table
 from discreet.text import count
@@ -39,6 +39,8 @@ QUICK = 20_000
 # A search of a larger table is looked at again when it has got so much cheaper, in parts of the cost; it begins anew,
 # with what insiders ask, only once it does not: that takes long.
 CHEAPER = 0.95
+# How many epochs are between two looks at most.
+LONGEST_GAP = 1 << 40
 # After the search: how many insiders get linear programs of their own, and for how many requirements of insiders a
 # pattern is widened by one each, at most. What is left then is told.
 LAST_SINGLES, LAST_PROGRAMS = 30, 300
@@ -267,7 +269,8 @@ class GuardedSearch(Search[Bools]):
         # What a pattern cost that was looked at; when one is looked at next, and in how many epochs after that.
         self._looked_at = np.inf
         self._epoch, self._due, self._gap, self._looks = 0, 1, 1, 0
-        self._is_done = False
+        # Whether requirements were dropped that nothing can keep: then the search must begin anew.
+        self._is_done, self._is_restated = False, False
 
     @property
     def cost(self) -> float:
@@ -338,19 +341,23 @@ class GuardedSearch(Search[Bools]):
                 pieces += 1
                 if not is_quick:
                     yield
-            wider = found.copy()
-            for _ in self._grow(wider, exposed) if exposed else ():
-                pieces += 1
-                if not is_quick:
-                    yield
+            # Boxes are costly and soon found; programs follow, but for a first pattern that is costly itself.
+            is_boxed = len(self.problem) >= SIZE_CLASSES.large and not self.problem.is_network
+            for boxed in [True, False] if is_boxed and np.isfinite(self._looked_at) else [is_boxed]:
+                for _ in self._grow(found.copy(), exposed, is_boxed=boxed) if exposed else ():
+                    pieces += 1
+                    if not is_quick:
+                        yield
             if not exposed:
                 self._keep(found)
             self._end_phase()
             self._looks += 1
-            self._looked_at = min(cost, self._looked_at)
-        self._gap = max(2 * self._gap, pieces if not is_quick else 0)
+        self._looked_at = min(cost, self._looked_at)
+        # Looks take no more time than the search between them.
+        self._gap = min(max(2 * self._gap, pieces if not is_quick else 0), LONGEST_GAP)
         is_behind = self._search.problem is not self.problem
-        if is_behind and (is_quick or not is_falling or self._search.finished):
+        if is_behind and (is_quick or self._is_restated or not is_falling or self._search.finished):
+            self._is_restated = False
             self._bound_method, self._bound = self.bound_method, self.bound or 0.0
             self._previous = found
             self._search = Components(self._method, self.problem, self._seed, found, self._threads)
@@ -364,11 +371,13 @@ class GuardedSearch(Search[Bools]):
         if cost < self._cost:
             self._cost, self._best = cost, pattern
 
-    def _grow(self, pattern: Bools, exposed: list[tuple[int, Asked]], most: int | None = None) -> Iterator[None]:
+    def _grow(
+        self, pattern: Bools, exposed: list[tuple[int, Asked]], most: int | None = None, *, is_boxed: bool = True
+    ) -> Iterator[None]:
         """Widen a pattern until what was exposed is kept from insiders: what it keeps already it goes on to keep.
 
-        Where a linear program takes long, boxes come first. A linear program ends a piece of the work; after `most` of
-        them it is left as it is.
+        In a large table boxes may come first. A linear program ends a piece of the work; after `most` of them it is
+        left as it is.
         """
         seen, programs = len(self.problem.known), 0
         self.problem = wider = self.watch.require(self.problem, exposed)
@@ -383,10 +392,13 @@ class GuardedSearch(Search[Bools]):
             mine = order[is_due[piece.view[order]]]
             if not len(mine):
                 continue
-            made = pattern_of(piece)
-            made.start(pattern[places])
-            if isinstance(made, LinearProgramPattern) and len(piece) >= made.sizes.large:
-                made.box(mine)
+            made, begun = pattern_of(piece), pattern[places]
+            if is_boxed and not piece.is_network and len(piece) >= SIZE_CLASSES.large:
+                boxed = LinearProgramPattern(piece)
+                boxed.start(begun)
+                boxed.box(mine)
+                begun, mine = boxed.suppressed, mine[np.isin(mine, boxed.open)]
+            made.start(begun)
             for requirement in mine[np.isin(mine, made.open)].tolist():
                 if programs == most:
                     break
@@ -397,6 +409,7 @@ class GuardedSearch(Search[Bools]):
             failed += zip(who[piece.view[left]].tolist(), piece.system.cells[piece.cell[left]].tolist(), strict=True)
         if failed and programs != most:
             self.problem = self.watch.give_up(wider, failed)
+            self._is_restated |= self.problem is not wider
         if not failed or self.problem is not wider:
             self._keep(pattern.copy())
 

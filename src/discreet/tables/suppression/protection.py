@@ -133,28 +133,19 @@ def suppress_cells(
     watch = _watch(table, seen, problem, lost, request)
     begin_with = None if previous is None else previous[problem.system.cells]
     how = seed, begin_with, options.threads
-    idle = [name for name in unused_parameters(method, problem) if name in request.params]
-    if idle:
-        said = (
-            f"params: {', '.join(idle)} of {request.method} {'does' if len(idle) == 1 else 'do'} nothing on this table"
-        )
-        table = table.but(notes=(*table.notes, f"{said}: see the manual on where they work"))
-    process: Components | GuardedSearch = (
-        Components(method, problem, *how) if watch is None else GuardedSearch(method, problem, watch, *how)
-    )
+    unused = unused_parameters(problem) if request.method == "search" and request.params else []
+    if idle := [name for name in unused if name in request.params]:
+        do = "does" if len(idle) == 1 else "do"
+        note = f"params: {', '.join(idle)} of search {do} nothing on this table; the manual says where they work"
+        table = table.but(notes=(*table.notes, note))
+    guarded = None if watch is None else GuardedSearch(method, problem, watch, *how)
+    process: Components | GuardedSearch = Components(method, problem, *how) if guarded is None else guarded
     file = None if checkpoint is None else _keep_in(Path(checkpoint), problem, watch, begin_with, request, options)
     outcome = run(process, options, tell=lambda part: tell("searching", part), checkpoint=file)
 
     tell("guarding", 0.0)
     hidden = np.zeros(len(table), dtype=np.bool_)
-    left: list[Left] = []
-    if isinstance(process, GuardedSearch):
-        every = len(process.watch)
-        pattern, left = process.guard(
-            lambda at: tell(f"keeping sole contributors out: {every - at:,} of {every:,}", (every - at) / every)
-        )
-    else:
-        pattern = process.pattern()
+    pattern, left = (process.pattern(), list[Left]()) if guarded is None else _guard(guarded, tell)
     hidden[problem.system.cells] = pattern
     # A secondary cell that follows by subtraction hides nothing: published, it tells nobody anything new.
     follow = unpick(table, hidden)
@@ -164,11 +155,11 @@ def suppress_cells(
 
     tell("auditing", 0.0)
     judge = partial(_judge, table, lost=lost, watch=watch, request=request, progress=progress)
-    guarded = hidden
+    found = hidden
     hidden, verdict = stand(problem, hidden, judge)
-    if isinstance(process, GuardedSearch) and not hidden[guarded].all():
+    if guarded is not None and not hidden[found].all():
         # What keeps insiders out of a pattern does so of a wider one, but not of another.
-        left = process.find_left(hidden)
+        left = guarded.find_left(hidden)
     if not (verdict or (request.partial and only_cells(verdict))):
         raise PromiseNotKept(f"no pattern that was found stands the audit, so none is kept.\n{verdict.summary()}")
     released = with_status(table, hidden)
@@ -193,6 +184,14 @@ def suppress_cells(
     total = float(cost[secondary].sum())
     read += () if request.secret is None else (request.secret.path,)
     return SuppressedTable(released, secondary, total, verdict, bound, outcome.trace, account, read, unprotected)
+
+
+def _guard(search: GuardedSearch, tell: Callable[[str, float], None]) -> tuple[Bools, list[Left]]:
+    """The pattern of a search after its last look, and the sole contributors who are left."""
+    every = len(search.watch)
+    return search.guard(
+        lambda left: tell(f"keeping sole contributors out: {every - left:,} of {every:,}", (every - left) / every)
+    )
 
 
 # Before the search.

@@ -60,10 +60,8 @@ class Search:
         return LinearProgramSearch(LinearProgramPattern(problem), seed, previous, most=self.most, heat=self.heat)
 
 
-def unused_parameters(method: object, problem: Problem) -> list[str]:
-    """The parameters of `search` that do nothing in a problem; none of another method."""
-    if not isinstance(method, Search):
-        return []
+def unused_parameters(problem: Problem) -> list[str]:
+    """The parameters of `search` that do nothing in a problem."""
     parts = problem.components()
     in_networks = ["starts", "proofs"] if not any(part.is_network for part in parts) else []
     # Where a linear program takes long, costly cells are replaced one by one, and nothing costlier is ever kept.
