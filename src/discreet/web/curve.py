@@ -71,7 +71,9 @@ class Curve:
         self.state.set_text(state.state)
         self.state.classes(replace=f"pill {theme.STATES[state.state]}")
         self.stop.set_visibility(live)
-        self.stop.set_text("Stop and keep the best" if state.state == "running" else "Leave it out")
+        # A job that writes what was looked at has nothing better to keep.
+        words = "Stop" if self.job.request().get("about", {}).get("output") else "Stop and keep the best"
+        self.stop.set_text(words if state.state == "running" else "Leave it out")
         self.bar.set_visibility(state.state == "running")
         self.bar.set_value(progress.get("fraction", 0.0))
         self.words.set_text(self._tell(state.state, state.message, progress))
