@@ -59,8 +59,7 @@ def test_what_is_told_of_a_release_is_what_its_summary_says(tmp_path: Path) -> N
 def test_what_is_told_of_a_table_is_what_its_summary_says(tmp_path: Path, singletons: bool | None) -> None:
     make("companies", tmp_path)
     table = discreet.tabulate(tmp_path / "companies.csv", by=["district", "size_class"], value="turnover")
-    given = {} if singletons is None else {"singletons": singletons}
-    release = discreet.suppress(discreet.primary(table, threshold=3), steps=2, **given)
+    release = discreet.suppress(discreet.primary(table, threshold=3), steps=2, singletons=singletons)
     told = tell_table(release.evidence)
     assert {"Verdict", "Insiders", "Suppressed"} <= {title for title, _ in told}
     assert in_summary(told, release.summary())

@@ -29,6 +29,7 @@ from discreet.errors import InputError
 from discreet.jobs.history import begin_history
 from discreet.release.atomic import write_table
 from discreet.tabular.dimension import Dimension
+from discreet.web.beside import find_taken
 from discreet.web.folder import Folder, is_plain
 from discreet.web.guard import EMPTY_DOOR
 
@@ -454,8 +455,11 @@ def test_names_that_are_no_plain_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         folder.file("pipe.csv")
     assert not is_plain("x" * 300)
-    with pytest.raises(InputError, match="exists already"):
-        folder.new("inside.csv", (".csv",))
+    (tmp_path / "link.csv").symlink_to("/etc/passwd")
+    assert find_taken(folder, ["inside.csv", "new.csv"]) == ["inside.csv"]
+    for name in ("link.csv", "pipe.csv", "sub"):
+        with pytest.raises(InputError, match="no file that could be replaced"):
+            find_taken(folder, [name])
 
 
 def test_a_page_that_is_only_fetched_begins_nothing(evil: Target) -> None:

@@ -80,15 +80,15 @@ def test_from_microdata_to_a_public_table(tmp_path: Path, start: Callable[..., A
     expect(page.get_by_text("companies-public.csv is released.")).to_be_visible()
     assert (tmp_path / "companies-public.csv").read_bytes() == (job.path / "public.csv").read_bytes()
     # Another one in its place only if somebody says so, and is told what goes.
-    written = sorted(path.name for path in tmp_path.glob("companies-public.csv*"))
-    assert "companies-public.csv.flagged.parquet" in written
+    beside = sorted(path.name for path in tmp_path.glob("companies-public.csv*"))
+    assert "companies-public.csv.flagged.parquet" in beside
     page.get_by_role("button", name="Write another").click()
     page.get_by_role("button", name="Write the table").click()
-    for name in written:
+    for name in beside:
         expect(page.get_by_role("cell", name=name, exact=True)).to_be_visible()
     page.get_by_role("button", name="Replace them").click()
     expect(page.get_by_text("companies-public.csv is released.")).to_be_visible()
-    assert sorted(path.name for path in tmp_path.glob("companies-public.csv*")) == written
+    assert sorted(path.name for path in tmp_path.glob("companies-public.csv*")) == beside
     commands = page.locator(".code").first.inner_text().splitlines()
     assert [line.split()[1] for line in commands] == ["tabulate", "primary", "suppress"]
     for word in ("--steps", "--seed"):

@@ -71,7 +71,9 @@ class Curve:
         self.state.set_text(state.state)
         self.state.classes(replace=f"pill {theme.STATES[state.state]}")
         self.stop.set_visibility(live)
-        self.stop.set_text("Stop and keep the best" if state.state == "running" else "Leave it out")
+        # A job that writes what was looked at has nothing better to keep.
+        words = "Stop" if self.job.request().get("about", {}).get("output") else "Stop and keep the best"
+        self.stop.set_text(words if state.state == "running" else "Leave it out")
         self.bar.set_visibility(state.state == "running")
         self.bar.set_value(progress.get("fraction", 0.0))
         self.words.set_text(self._tell(state.state, state.message, progress))
@@ -82,8 +84,10 @@ class Curve:
             # The first answers are so far off that the rest of the curve would be flat.
             near = [[seconds, cost] for _, seconds, cost in trace if cost <= FAR * trace[-1][2]]
             points = near if len(near) > 1 else [[seconds, cost] for _, seconds, cost in trace]
-            if progress.get("seconds", 0) > points[-1][0]:
-                points.append([progress["seconds"], points[-1][1]])
+            # What a table costs in the end may be less than when the search ended; a loss is another measure.
+            last = points[-1][1] if self.unit or progress["measured"] is None else progress["measured"]
+            if progress.get("seconds", 0) > points[-1][0] or last != points[-1][1]:
+                points.append([progress.get("seconds", points[-1][0]), last])
             self.chart.options["series"][0]["data"] = points
             bound = progress.get("bound")
             self.chart.options["series"][1]["data"] = (
@@ -108,7 +112,7 @@ class Curve:
             what, by_search = "loss" if self.unit else "cost", self._say(progress["cost"])
             found = by_search if progress["measured"] is None else self._say(progress["measured"])
             words.append(f"{what} {found} after {progress['steps']:,} steps")
-            if found != by_search:
+            if found != by_search and self.unit and len(progress.get("trace", [])) > 1:
                 words.append(f"the curve shows the measure of the search itself, {by_search} in the end")
             if progress.get("bound") is not None:
                 words.append(f"none is below {self._say(progress['bound'])}")
