@@ -408,6 +408,9 @@ class Told:
     def moment(self, steps: int, seconds: float, cost: float, bound: float | None) -> None:
         self.losses.append(cost)
 
+    def found(self) -> None:
+        pass
+
 
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_who_listens_is_told_the_loss_of_what_is_written(gaps: float) -> None:

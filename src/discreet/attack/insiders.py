@@ -283,12 +283,14 @@ class Shown:
     @property
     def open(self) -> Bools:
         """Side, cell, insider: what is asked and not shown."""
-        return np.asarray(self._asked & ~(self._with[0] & self._with[1]))
+        found: Bools = self._asked & ~(self._with[0] & self._with[1])
+        return found
 
     @property
     def open_parts(self) -> Bools:
         """The same of the cells in which an insider has a part."""
-        return np.asarray(self._part_asked & ~(self._part_with[0] & self._part_with[1]))
+        found: Bools = self._part_asked & ~(self._part_with[0] & self._part_with[1])
+        return found
 
     def restrict(self, cells: Ints) -> None:
         """Look no more at other cells than some, and those in which an insider has a part."""
