@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from discreet.attack.attacker import Attacker
+from discreet.attack.integers import BATCH, WholeMoves, draw_steps
 from discreet.attack.levels import PROTECTED, levels_of, verdicts
 from discreet.attack.program import LARGE
 from discreet.attack.proofs import UNSEEN
@@ -184,7 +185,7 @@ class Shown:
     def __init__(self, insiders: Insiders, hidden: Bools, cells: Ints, *, strict: bool, some: slice) -> None:
         table = insiders.table
         self.insiders, self.some, self._strict = insiders, range(len(insiders))[some], strict
-        self.attacker = Attacker(table, hidden)
+        self.attacker = Attacker(table, hidden, whole=table.integral)
         levels = levels_of(table, secondaries=False, strict=strict)
         begin, end = insiders.starts[self.some.start], insiders.starts[self.some.stop]
         parts = insiders.parts.only(slice(begin, end))
@@ -312,6 +313,66 @@ class Shown:
         return [np.union1d(self.cells[is_open[:, at]], cells[by[at] : by[at + 1]]) for at in range(len(self.some))]
 
     def spread(self) -> Iterator[None]:
+        """Move cells, a linear program at a time, while that shows enough of them."""
+        return self._spread_whole() if self.attacker.integral else self._spread_all()
+
+    def _spread_whole(self) -> Iterator[None]:
+        """Move some cells at a time by whole numbers, and as few others as it takes.
+
+        A mixture of two tables is not whole, so that a solution shows nothing to whom it moves a cell that he knows.
+        What a random half of the insiders know is held where it is each time.
+        """
+        attacker, random = self.attacker, np.random.Generator(np.random.PCG64(0))
+        columns = np.flatnonzero(attacker.free)
+        if not len(columns):
+            return
+        program, step = WholeMoves(attacker.system), draw_steps(len(columns), random)
+        number = np.full(len(self.insiders.table), -1, dtype=np.int64)
+        number[attacker.cells[columns]] = np.arange(len(columns))
+        least, most = attacker.least[columns], attacker.most[columns]
+        owner = self.insiders.owner[attacker.cells[columns]] - self.some.start
+        owner[(owner < 0) | (owner >= len(self.some))] = -1
+        left, idle = self._count_open(), 0
+        for _ in range(MOST_SPREADS):
+            cells, side, far = self._draw_some(number, random)
+            if left == 0 or idle >= PATIENCE or not len(cells):
+                return
+            targets = number[cells]
+            held = (random.random(len(self.some) + 1) < 0.5) & (np.arange(len(self.some) + 1) < len(self.some))
+            lo, hi = np.where(held[owner], 0.0, least), np.where(held[owner], 0.0, most)
+            narrow = np.minimum(-lo, hi)
+            # What goes as far up as down shows both, by itself and its mirror image.
+            if idle % 2 == 0:
+                lo, hi = -narrow, narrow.copy()
+            lo[targets], hi[targets] = np.maximum(least[targets], -far), np.minimum(most[targets], far)
+            gain = np.zeros(len(columns))
+            gain[targets] = side / far
+            for moved, amounts in program.together(gain, step, lo, hi):
+                for direction in (amounts, -amounts):
+                    if (direction >= least[moved]).all() and (direction <= most[moved]).all():
+                        self._learn(attacker.cells[columns[moved]], direction)
+            yield
+            before, left = left, self._count_open()
+            idle = idle + 1 if left > SLOW * before else 0
+
+    def _draw_some(self, number: Ints, random: np.random.Generator) -> tuple[Ints, Floats, Floats]:
+        """Cells to move at once: those rather of which much is open, with the side and how far."""
+        count, n = self.open.sum(axis=2), len(self.insiders.table)
+        open_of, far = np.zeros((2, n)), np.zeros((2, n))
+        open_of[:, self.cells], far[:, self.cells] = count, np.where(count > 0, self.seek, 0.0)
+        parts = np.flatnonzero(self.open_parts)
+        np.add.at(open_of, (self._part_side[parts], self._part_cell[parts]), 1.0)
+        np.maximum.at(far, (self._part_side[parts], self._part_cell[parts]), self.part_seek[parts])
+        open_of[:, number < 0] = 0.0
+        some = np.flatnonzero(open_of.any(axis=0))
+        if len(some) > BATCH:
+            share = np.sqrt(open_of[:, some].sum(axis=0))
+            some = np.sort(random.choice(some, BATCH, replace=False, p=share / share.sum()))
+        both = open_of[:, some]
+        is_up = (both[0] > both[1]) | ((both[0] == both[1]) & (random.random(len(some)) < 0.5))
+        return some, np.where(is_up, 1.0, -1.0), np.where(is_up, far[0, some], far[1, some])
+
+    def _spread_all(self) -> Iterator[None]:
         """Move as many cells as possible at once, a linear program at a time, while that shows enough of them.
 
         Which cells are to move to which side is drawn anew each time, those first of which most is open; the cells
@@ -531,7 +592,7 @@ def find_short(
     table = insiders.table
     rest = hidden.copy()
     rest[insiders.known[insider]] = False
-    attacker = Attacker(table, rest)
+    attacker = Attacker(table, rest, whole=table.integral)
     at = np.searchsorted(attacker.cells, asked.cells)
     own = _of(table, asked)
     levels = levels_of(own, secondaries=False, strict=strict)

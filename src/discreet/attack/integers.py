@@ -20,7 +20,7 @@ from discreet.attack.system import Bools, Floats, Ints, System
 from discreet.solvers.highs import LinearProgram, Matrix, Status
 
 # Sides of cells that are moved at once: more at a time are mostly parts; and how often one is tried so.
-BATCH, TRIES = 60, 3
+BATCH, TRIES = 30, 3
 # What the move of any cell by one costs, in parts of what a side is worth; each a little less or more than another's.
 STEP, SPREAD = 0.01, 0.01
 # Nodes of the search tree of one integer program, and of all those of one component together.
@@ -194,7 +194,7 @@ def move_in_batches(program: WholeMoves, mine: Ints, bounds: tuple[Floats, Float
     generator = np.random.Generator(np.random.PCG64(0))
     least, most = bounds
     narrow = np.minimum(-least, most)
-    step = STEP * (1.0 + SPREAD * generator.random(len(mine)))
+    step = draw_steps(len(mine), generator)
     tries = np.zeros(len(mine), dtype=np.int64)
     while True:
         up, down = proofs.open_up[mine], proofs.open_down[mine]
@@ -216,6 +216,11 @@ def move_in_batches(program: WholeMoves, mine: Ints, bounds: tuple[Floats, Float
         lo[chosen], hi[chosen] = np.maximum(lo[chosen], -far), np.minimum(hi[chosen], far)
         for columns, deviations in program.together(gain, step, lo, hi):
             proofs.learn(mine[columns], deviations)
+
+
+def draw_steps(number: int, generator: np.random.Generator) -> Floats:
+    """What the move of each of some columns by one costs."""
+    return STEP * (1.0 + SPREAD * generator.random(number))
 
 
 def _draw(some: Bools, generator: np.random.Generator) -> Ints:
