@@ -131,6 +131,8 @@ def audit(
     # In whole units of the last decimal wherever that cuts nothing off: what is found can then be added up exactly.
     attacker = Attacker(held, hidden, centre, whole=True)
     cells = attacker.cells
+    if held.integral and not attacker.integral:
+        notes.append("counts are whole, and not all of these are: intervals are by relaxation, as if they were not")
     certifier = Certifier(held, hidden, wanted)
     # What is asked in the eyes of insiders is not less because an earlier release is known.
     known = replace(_find_insiders(today), table=held) if singletons else None

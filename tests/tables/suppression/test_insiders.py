@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ import pytest
 import discreet
 from discreet.attack.insiders import insiders_of
 from discreet.errors import PromiseNotKept
+from discreet.evolution.loop import Interrupt
 from discreet.tables.suppression import insiders as guarding
+from discreet.tables.suppression import protection
 from discreet.tables.suppression.bounds import lower_bound
 from discreet.tables.suppression.insiders import GuardedSearch, Watch
 from discreet.tables.suppression.problem import problem_of, settle_ranges
@@ -246,3 +250,21 @@ def test_a_bound_knows_what_insiders_ask(seed: int) -> None:
     assert wider.requirements > watched.requirements
     bounds = [lower_bound(problem, 10) for problem in (watched, wider)]
     assert bounds[0] < bounds[1] <= discreet.suppress(table, steps=60, seed=1).cost
+
+
+def test_after_an_interrupt_in_the_last_look_everybody_is_left_and_the_pattern_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @contextmanager
+    def interrupted() -> Iterator[Interrupt]:
+        caught = Interrupt()
+        caught(2, None)
+        yield caught
+
+    monkeypatch.setattr(protection, "interruptible", interrupted)
+    table = crowded(3)
+    with pytest.raises(PromiseNotKept, match=r"(\d+) of \1 sole contributors remain"):
+        discreet.suppress(table, steps=1, seed=1)
+    found = discreet.suppress(table, steps=1, seed=1, partial=True)
+    assert found.audit.victims
+    assert found.table.suppressed[table.primary].all()

@@ -113,6 +113,11 @@ class Watch:
         """The same at once."""
         return [one for one in self.attack(hidden) if one is not None]
 
+    def everybody(self) -> list[tuple[int, Asked]]:
+        """All that is asked in the eyes of every insider: what nobody has attacked is not known to be kept."""
+        every = ((one, self._insiders.asked(one, self._unsafe)) for one in range(len(self)))
+        return [(one, asked) for one, asked in every if len(self._without_lost(one, asked).cells)]
+
     def find_again(self, hidden: Bools, exposed: Iterable[tuple[int, Asked]]) -> list[tuple[int, Asked]]:
         """What of that a wider pattern still exposes: what was kept from an insider stays so."""
         found = []
@@ -413,13 +418,17 @@ class GuardedSearch(Search[Bools]):
         if not failed or self.problem is not wider:
             self._keep(pattern.copy())
 
-    def guard(self, tell: Callable[[int], None]) -> tuple[Bools, list[Left]]:
+    def guard(
+        self, tell: Callable[[int], None], is_over: Callable[[], bool] = lambda: False
+    ) -> tuple[Bools, list[Left]]:
         """The last look, after the search: at the best pattern, which is widened once more if need be.
 
         Parameters
         ----------
         tell : callable
             Listens to how many insiders are left.
+        is_over : callable
+            Says whether to end as soon as may be; everybody is left then who was not attacked.
 
         Returns
         -------
@@ -432,28 +441,36 @@ class GuardedSearch(Search[Bools]):
             tell(len(exposed))
             for _ in self._grow(pattern, exposed, LAST_PROGRAMS):
                 pass
-        exposed = self._attack_last(pattern, tell)
-        if not exposed:
-            return pattern, []
-        for _ in self._grow(pattern, exposed, LAST_PROGRAMS):
+        exposed = self._attack_last(pattern, tell, is_over)
+        for _ in self._grow(pattern, exposed, LAST_PROGRAMS) if exposed and not is_over() else ():
             tell(len(exposed))
+            if is_over():
+                break
+        if not exposed or is_over():
+            return pattern, [Left(one, asked.cells) for one, asked in exposed]
         hidden = self._over_cells(pattern)
         if is_quick or len(exposed) <= LAST_SINGLES:
             exposed = self.watch.find_again(hidden, exposed)
         else:
-            exposed = self._attack_last(pattern, tell)
+            exposed = self._attack_last(pattern, tell, is_over)
         return pattern, [Left(one, asked.cells) for one, asked in exposed]
 
     def find_left(self, hidden: Bools) -> list[Left]:
         """Who is left in a pattern over the cells of the table, as far as a bounded amount of work shows."""
-        return [Left(one, asked.cells) for one, asked in self._attack_all(hidden)]
+        return [Left(one, asked.cells) for one, asked in self._attack_all(hidden, lambda: False)]
 
-    def _attack_all(self, hidden: Bools) -> list[tuple[int, Asked]]:
-        most = None if self.watch.is_quick else LAST_SINGLES
-        return [one for one in self.watch.attack(hidden, most=most) if one is not None]
+    def _attack_all(self, hidden: Bools, is_over: Callable[[], bool]) -> list[tuple[int, Asked]]:
+        found: list[tuple[int, Asked]] = []
+        for one in self.watch.attack(hidden, most=None if self.watch.is_quick else LAST_SINGLES):
+            if is_over():
+                return self.watch.everybody()
+            found += [] if one is None else [one]
+        return found
 
-    def _attack_last(self, pattern: Bools, tell: Callable[[int], None]) -> list[tuple[int, Asked]]:
-        found = self._attack_all(self._over_cells(pattern))
+    def _attack_last(
+        self, pattern: Bools, tell: Callable[[int], None], is_over: Callable[[], bool]
+    ) -> list[tuple[int, Asked]]:
+        found = self._attack_all(self._over_cells(pattern), is_over)
         tell(len(found))
         return found
 

@@ -21,7 +21,7 @@ from discreet.data.dataset import accept
 from discreet.data.files import sha256
 from discreet.data.roles import Declaration
 from discreet.errors import InputError, PromiseNotKept
-from discreet.evolution.loop import Outcome
+from discreet.evolution.loop import Outcome, interruptible
 from discreet.methods import make
 from discreet.release.evidence import evidence, name_given
 from discreet.release.suppressed import SuppressedTable, note_partial
@@ -187,11 +187,14 @@ def suppress_cells(
 
 
 def _guard(search: GuardedSearch, tell: Callable[[str, float], None]) -> tuple[Bools, list[Left]]:
-    """The pattern of a search after its last look, and the sole contributors who are left."""
+    """The pattern of a search after its last look, and the sole contributors who are left; also after a Ctrl-C."""
     every = len(search.watch)
-    return search.guard(
-        lambda left: tell(f"keeping sole contributors out: {every - left:,} of {every:,}", (every - left) / every)
-    )
+
+    def listen(left: int) -> None:
+        tell(f"keeping sole contributors out: {every - left:,} of {every:,}", (every - left) / every)
+
+    with interruptible() as interrupt:
+        return search.guard(listen, lambda: interrupt.caught)
 
 
 # Before the search.
