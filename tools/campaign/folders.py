@@ -244,7 +244,7 @@ def run(seed: int, folder: Path) -> Found:
     commands: list[tuple[tuple[object, ...], int]] = [
         (("protect", "plain.csv", *roles, "-o", "out.csv"), 0),
         (("protect", "plain.csv", *roles, "-o", "out.csv", "--seeds", 2, "--workers", 2), 0),
-        (("protect", "plain.csv", *roles, "-o", "release", "--block-records", 100), 2 if drawn[3] else 0),
+        (("protect", "plai?.csv", *roles, "-o", "release", "--block-records", 100), 2 if drawn[3] else 0),
         (("jobs", "resume", "."), 0),
     ]
     words, status = commands[int(rng.integers(len(commands)))]

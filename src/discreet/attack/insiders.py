@@ -306,7 +306,8 @@ class Shown:
 
     def doubtful(self) -> list[Ints]:
         """For each insider the cells of which he may know more than he must: nothing has shown otherwise."""
-        is_open, parts = self.open.any(axis=0), self.open_parts
+        is_open: Bools = np.any(self.open, axis=0)
+        parts = self.open_parts
         order = np.argsort(self._part_who[parts], kind="stable")
         by = np.searchsorted(self._part_who[parts][order], np.arange(len(self.some) + 1))
         cells = self._part_cell[parts][order]
