@@ -82,7 +82,8 @@ def test_blocks_of_insiders_learn_the_same(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_what_is_in_doubt_counts_as_exposed_where_no_more_may_be_solved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attacking, "MOST_SPREADS", 0)
+    for name in ("MOST_SPREADS", "MOST_WHOLE"):
+        monkeypatch.setattr(attacking, name, 0)
     table, hidden = counts(3)
     safe = np.flatnonzero(table.status == PRIMARY)
     insiders = insiders_of(table)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from discreet.attack.attacker import Attacker
-from discreet.attack.integers import BATCH, WholeMoves, draw_steps
+from discreet.attack.integers import WholeMoves, draw_steps
 from discreet.attack.levels import PROTECTED, levels_of, verdicts
 from discreet.attack.program import LARGE
 from discreet.attack.proofs import UNSEEN
@@ -37,6 +37,8 @@ MOST_PAIRS = 20_000_000
 # Linear programs that move many cells at once: how many at most, and after how many in a row that have each left more
 # than such a part of the doubts they end; few doubts are left to programs of their own.
 MOST_SPREADS, PATIENCE, SLOW, FEW_DOUBTS = 200, 6, 0.98, 20
+# The same of programs that move some cells by whole numbers, which show less and take less.
+MOST_WHOLE, PATIENCE_OF_WHOLE = 1_000, 30
 # What part of the cells each of them is to move, what it is worth to draw what an insider knows to a side, in times of
 # what it is to move a cell by its level; and how far anything moves, in times of what is wanted.
 DRAWN, PULL, REACH = 0.6, 0.5, 1e3
@@ -334,9 +336,9 @@ class Shown:
         owner = self.insiders.owner[attacker.cells[columns]] - self.some.start
         owner[(owner < 0) | (owner >= len(self.some))] = -1
         left, idle = self._count_open(), 0
-        for _ in range(MOST_SPREADS):
-            cells, side, far = self._draw_some(number, random)
-            if left == 0 or idle >= PATIENCE or not len(cells):
+        for _ in range(MOST_WHOLE):
+            cells, side, far = self._draw_some(number, program.size, random)
+            if left == 0 or idle >= PATIENCE_OF_WHOLE or not len(cells):
                 return
             targets = number[cells]
             held = (random.random(len(self.some) + 1) < 0.5) & (np.arange(len(self.some) + 1) < len(self.some))
@@ -356,7 +358,7 @@ class Shown:
             before, left = left, self._count_open()
             idle = idle + 1 if left > SLOW * before else 0
 
-    def _draw_some(self, number: Ints, random: np.random.Generator) -> tuple[Ints, Floats, Floats]:
+    def _draw_some(self, number: Ints, size: int, random: np.random.Generator) -> tuple[Ints, Floats, Floats]:
         """Cells to move at once: those rather of which much is open, with the side and how far."""
         count, n = self.open.sum(axis=2), len(self.insiders.table)
         open_of, far = np.zeros((2, n)), np.zeros((2, n))
@@ -366,9 +368,9 @@ class Shown:
         np.maximum.at(far, (self._part_side[parts], self._part_cell[parts]), self.part_seek[parts])
         open_of[:, number < 0] = 0.0
         some = np.flatnonzero(open_of.any(axis=0))
-        if len(some) > BATCH:
+        if len(some) > size:
             share = np.sqrt(open_of[:, some].sum(axis=0))
-            some = np.sort(random.choice(some, BATCH, replace=False, p=share / share.sum()))
+            some = np.sort(random.choice(some, size, replace=False, p=share / share.sum()))
         both = open_of[:, some]
         is_up = (both[0] > both[1]) | ((both[0] == both[1]) & (random.random(len(some)) < 0.5))
         return some, np.where(is_up, 1.0, -1.0), np.where(is_up, far[0, some], far[1, some])

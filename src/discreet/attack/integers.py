@@ -19,10 +19,13 @@ from discreet.attack.proofs import Proofs
 from discreet.attack.system import Bools, Floats, Ints, System
 from discreet.solvers.highs import LinearProgram, Matrix, Status
 
-# Sides of cells that are moved at once: more at a time are mostly parts; and how often one is tried so.
-BATCH, TRIES = 30, 3
+# Cells that are moved at once: at first, at least and at most; and how often one is tried so. More at a time move by
+# parts, which takes long: half as many are moved then, and half as many more where all came out whole.
+BATCH, FEWEST, MOST, TRIES = 8, 4, 30, 3
 # What the move of any cell by one costs, in parts of what a side is worth; each a little less or more than another's.
 STEP, SPREAD = 0.01, 0.01
+# Columns that an integer program rounds at most: beyond, fewer cells are moved at once.
+MOST_LOOSE = 1_500
 # Nodes of the search tree of one integer program, and of all those of one component together.
 NODES, ALL_NODES = 200, 5_000
 # What a part of one is, and not what a solver leaves of a whole number.
@@ -40,8 +43,8 @@ class WholeMoves:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        # Nodes of integer programs of single columns so far.
-        self.nodes = 0
+        # Nodes of integer programs of single columns so far; and how many columns are to be moved at once.
+        self.nodes, self.size = 0, BATCH
 
     @cached_property
     def _matrix(self) -> csr_array:
@@ -81,9 +84,13 @@ class WholeMoves:
         near = np.rint(found)
         loose = np.abs(found - near) > PART
         if not loose.any():
+            self.size = min(MOST, self.size + self.size // 2)
             return near
         matrix = abs(self._matrix)
         loose = (matrix.T @ (matrix @ loose.astype(np.float64) > 0).astype(np.float64)) > 0
+        if loose.sum() > MOST_LOOSE:
+            self.size = max(FEWEST, self.size // 2)
+            return None
         near[loose] = 0.0
         part = self.system.part(loose)
         missing = -(self._matrix @ near)[np.searchsorted(self.system.relations, part.relations)]
@@ -203,7 +210,7 @@ def move_in_batches(program: WholeMoves, mine: Ints, bounds: tuple[Floats, Float
         open_still = is_mirrored if is_mirrored.any() else (up | down) & (tries <= TRIES)
         if not open_still.any():
             return
-        chosen = _draw(open_still, generator)
+        chosen = _draw(open_still, program.size, generator)
         tries[chosen] += 1
         side = np.where(up[chosen] & down[chosen], generator.choice([-1.0, 1.0], len(chosen)), 1.0)
         side = np.where(down[chosen] & ~up[chosen], -1.0, side)
@@ -223,9 +230,9 @@ def draw_steps(number: int, generator: np.random.Generator) -> Floats:
     return STEP * (1.0 + SPREAD * generator.random(number))
 
 
-def _draw(some: Bools, generator: np.random.Generator) -> Ints:
+def _draw(some: Bools, size: int, generator: np.random.Generator) -> Ints:
     places = np.flatnonzero(some)
-    return places if len(places) <= BATCH else np.sort(generator.choice(places, BATCH, replace=False))
+    return places if len(places) <= size else np.sort(generator.choice(places, size, replace=False))
 
 
 def move_wholly(program: WholeMoves, mine: Ints, proofs: Proofs, *, exact: bool, tell: Tell) -> None:
