@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import discreet
 from discreet.errors import InputError
 from discreet.tabular.dimension import Dimension
 from discreet.tabular.files import own
@@ -257,3 +258,16 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
     path = written(linked(), tmp_path / "a.parquet")
     assert "Parquet" in refused(put(path, path.read_bytes()[:200]))
     assert "Parquet" in refused(put(path, "size,value\n"))
+
+
+def test_counts_that_an_earlier_version_has_judged_are_told(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": ["x", "x", "y"]})
+    table = discreet.primary(discreet.tabulate(frame, by=["a"], existing_only=True), threshold=2)
+    path = tmp_path / "t.csv"
+    for target, content in own.render(table, path).items():
+        target.write_bytes(content)
+    assert not any("earlier version" in note for note in own.read(path).notes)
+    beside = own.beside(path)
+    said = json.loads(beside.read_text()) | {"schema": "discreet/table/2"}
+    beside.write_text(json.dumps(said))
+    assert any("earlier version" in note for note in own.read(path).notes)

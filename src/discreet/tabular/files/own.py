@@ -32,7 +32,7 @@ from discreet.tabular.relations import CellsError, Part, Relations, build_relati
 from discreet.tabular.table import RULES, STATUSES, WEIGHTED, WHOLE, Table
 
 SCHEMA = "discreet/table/3"
-# What earlier versions lack is not needed: primary finds out anew what everybody knows of counts.
+# What earlier versions lack is not needed, but for what everybody knows of counts: primary finds that out anew.
 READABLE = (SCHEMA, "discreet/table/2", "discreet/table/1")
 METADATA_KEY = b"discreet.table"
 CELL_COLUMN = "cell"
@@ -355,7 +355,7 @@ def parse_metadata(name: str, data: bytes) -> Description:
             _check_type(said.get("decimals"), int),
             "decimals" in said,
             _check_type(said.get("rules"), dict) or {},
-            tuple(str(note) for note in said.get("notes") or ()),
+            (*(str(note) for note in said.get("notes") or ()), *_tell_earlier(said)),
             _others(said["others"]) if said.get("others") else None,
             _check_counts(said.get("counts")),
         )
@@ -437,6 +437,16 @@ def _check_type(held: Any, kind: type) -> Any:
     if held is not None and not isinstance(held, kind):
         raise TypeError
     return held
+
+
+def _tell_earlier(said: Mapping[str, Any]) -> list[str]:
+    """What to say of counts that an earlier version has judged, which took less for known of them."""
+    if said["schema"] == SCHEMA or said.get("response") is not None or "words" not in (said.get("rules") or {}):
+        return []
+    return [
+        "judged by an earlier version, which did not regard that existing counts are not zero: tabulate and judge it "
+        "again, or what is said of its protection may not hold"
+    ]
 
 
 def _check_counts(held: Any) -> str | None:
