@@ -114,6 +114,12 @@ def test_what_contradicts_itself_is_refused(changes: dict[str, Any], words: str)
         discreet.tabulate(FRAME, by=["town", "ill"], **changes)
 
 
+def test_a_record_that_cannot_be_is_told_by_its_own_place() -> None:
+    frame = FRAME.with_columns(v=pl.Series([None, 1, 1, 1, 1, 1]))
+    with pytest.raises(InputError, match=r"1 record \(row 5\) has a combination"):
+        discreet.tabulate(frame, by=["town", "ill"], value="v", complete=True, structural=[{"town": "c"}])
+
+
 def test_impossible_combinations_may_stand_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "never.csv"
     path.write_text("ill,town\ny,c\n")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.dataset import Dataset
+    from discreet.tables.tabulation import Contributions
     from discreet.tabular.files.rda import Metadata
     from discreet.tabular.table import Table
 
@@ -106,7 +107,7 @@ def tabulate(
 
     from discreet.data.dataset import frames_of
     from discreet.tables import tabulation
-    from discreet.tables.tabulation import Contributions, dimension, leave_out_soles, tally
+    from discreet.tables.tabulation import dimension, leave_out_soles, tally
     from discreet.tabular.breakdown import parse_by
     from discreet.tabular.counts import know_completed, know_existing
     from discreet.tabular.linking import link
@@ -128,34 +129,11 @@ def tabulate(
         dimensions.append(made)
         codes.append(places)
         listed.append(is_listed(columns, hierarchies, described))
-    notes = list(dataset.notes)
-    records = dataset.frame.height
-    amount = np.ones(records) if value is None else _numbers(dataset, value)
-    if decimals is not None:
-        rounded = np.round(amount, whole("decimals", decimals, 0))
-        changed = int((np.abs(rounded - amount) > 0).sum())
-        if changed:
-            notes.append(f"{count(changed, 'contribution')} rounded to {count(decimals, 'decimal')}")
-        amount = rounded
-    kept = ~np.isnan(amount)
-    if not kept.all():
-        notes.append(f"{records - int(kept.sum()):,} records without a value of '{value}' are left out")
-    weights = None if weight is None else _numbers(dataset, weight)
-    if weights is not None and not (weights[kept] >= 0).all():
-        raise InputError(f"{dataset.name}: column '{weight}' has weights that are negative or missing")
-    given = Contributions(
-        np.stack(codes, axis=1)[kept],
-        amount[kept],
-        None if weights is None else weights[kept],
-        None if holding is None else _number_holdings(dataset, holding)[kept],
-        None if request is None else _read_requests(dataset, request, described)[kept],
-    )
-    if not kept.any():
-        raise InputError(f"{dataset.name}: no record has a value of '{value}'")
+    given, notes = _contribute(dataset, described, codes, value, decimals, weight, holding, request)
     impossible = None
     if structural is not None:
         impossible = _read_structural(structural)
-        impossible.refuse(dataset, dimensions, given.codes)
+        impossible.refuse(dataset, dimensions, np.stack(codes, axis=1))
     spans = _spans(parts, [one.name for one in dimensions])
     # The largest contributions do not show whether any is negative, and some rules must know.
     negatives = int((given.amount < 0).sum())
@@ -202,6 +180,47 @@ def tabulate(
     table = tables[0] if len(tables) == 1 else link(tables)
     table.check_sums()
     return table
+
+
+def _contribute(
+    dataset: Dataset,
+    described: Metadata | None,
+    codes: Sequence[NDArray[Any]],
+    value: str | None,
+    decimals: int | None,
+    weight: str | None,
+    holding: str | None,
+    request: str | None,
+) -> tuple[Contributions, list[str]]:
+    """What each record that has a value brings, and what to say of it."""
+    import numpy as np
+
+    from discreet.tables.tabulation import Contributions
+
+    notes, records = list(dataset.notes), dataset.frame.height
+    amount = np.ones(records) if value is None else _numbers(dataset, value)
+    if decimals is not None:
+        rounded = np.round(amount, whole("decimals", decimals, 0))
+        changed = int((np.abs(rounded - amount) > 0).sum())
+        if changed:
+            notes.append(f"{count(changed, 'contribution')} rounded to {count(decimals, 'decimal')}")
+        amount = rounded
+    kept = ~np.isnan(amount)
+    if not kept.all():
+        notes.append(f"{records - int(kept.sum()):,} records without a value of '{value}' are left out")
+    weights = None if weight is None else _numbers(dataset, weight)
+    if weights is not None and not (weights[kept] >= 0).all():
+        raise InputError(f"{dataset.name}: column '{weight}' has weights that are negative or missing")
+    given = Contributions(
+        np.stack(codes, axis=1)[kept],
+        amount[kept],
+        None if weights is None else weights[kept],
+        None if holding is None else _number_holdings(dataset, holding)[kept],
+        None if request is None else _read_requests(dataset, request, described)[kept],
+    )
+    if not kept.any():
+        raise InputError(f"{dataset.name}: no record has a value of '{value}'")
+    return given, notes
 
 
 # Up to so many cells the empty ones of a table of counts are made in any case; above, if the table grows no further.
